@@ -215,7 +215,7 @@ const KrylovMethod& bicgstab_method() {
           .knows_all_norms = false,
           .needs_symmetric_preconditioner = false,
           .needs_fixed_preconditioner = true,
-          .when_stagnated = "try `solver gmres`, or another smoother",
+          .when_stagnated = "try `solver gmres`, or another smoother or preconditioner",
           .cost =
               [](const Choice<KrylovMethod>&) {
                 return KrylovCost{

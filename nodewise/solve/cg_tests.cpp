@@ -16,10 +16,12 @@ bool accepts_preconditioner(Iteration<T>& it, double rz) {
     return false;
   }
   if (!(rz > 0)) {
-    it.stop(Outcome::indefinite_preconditioner,
-            fmt::format("r.Mr = {:.2e} in iteration {}: the preconditioner is not positive "
-                        "definite, as CG needs it; use `solver gmres`, or another smoother",
-                        rz, iteration));
+    it.stop(
+        Outcome::indefinite_preconditioner,
+        fmt::format(
+            "r.Mr = {:.2e} in iteration {}: the preconditioner is not positive "
+            "definite, as CG needs it; use `solver gmres`, or another smoother or preconditioner",
+            rz, iteration));
     return false;
   }
   return true;

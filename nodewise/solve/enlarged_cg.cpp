@@ -233,7 +233,7 @@ bool EnlargedCg<T>::accept() {
            fmt::format("q.Mq = {:.2e} for a vector q in iteration {}: the preconditioner {}", shown,
                        it_.report().iterations + 1,
                        finite ? "is not positive definite, as CG needs it; use `solver gmres`, or "
-                                "another smoother"
+                                "another smoother or preconditioner"
                               : "returned NaN or infinite values"));
   return false;
 }

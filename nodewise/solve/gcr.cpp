@@ -207,7 +207,7 @@ const KrylovMethod& gcr_method() {
           .knows_all_norms = false,
           .needs_symmetric_preconditioner = false,
           .needs_fixed_preconditioner = false,
-          .when_stagnated = "try a larger --restart, or another smoother",
+          .when_stagnated = "try a larger --restart, or another smoother or preconditioner",
           .cost =
               [](const Choice<KrylovMethod>& choice) {
                 const int m = gcr_restart(choice);

@@ -338,7 +338,7 @@ const KrylovMethod& gmres_method() {
           .knows_all_norms = false,
           .needs_symmetric_preconditioner = false,
           .needs_fixed_preconditioner = true,
-          .when_stagnated = "try a larger `restart`, or another smoother",
+          .when_stagnated = "try a larger `restart`, or another smoother or preconditioner",
           .cost =
               [](const Choice<KrylovMethod>& chosen) {
                 const int m = restart_of(chosen);
@@ -361,7 +361,7 @@ const KrylovMethod& fgmres_method() {
           .knows_all_norms = false,
           .needs_symmetric_preconditioner = false,
           .needs_fixed_preconditioner = false,
-          .when_stagnated = "try a larger `restart`, or another smoother",
+          .when_stagnated = "try a larger `restart`, or another smoother or preconditioner",
           .cost =
               [](const Choice<KrylovMethod>& chosen) {
                 const int m = restart_of(chosen);

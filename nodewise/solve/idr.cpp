@@ -324,7 +324,8 @@ const KrylovMethod& idr_method() {
           .knows_all_norms = false,
           .needs_symmetric_preconditioner = false,
           .needs_fixed_preconditioner = true,
-          .when_stagnated = "try a larger `idr_dimension`, `solver gmres`, or another smoother",
+          .when_stagnated =
+              "try a larger `idr_dimension`, `solver gmres`, or another smoother or preconditioner",
           .cost =
               [](const Choice<KrylovMethod>& chosen) {
                 const int s = dimension_of(chosen);

@@ -351,7 +351,7 @@ bool Iteration<T>::record(double relative) {
     stop(Outcome::diverged,
          fmt::format("the residual grew to {:.1e} times the right-hand side in {} iterations; the "
                      "matrix or the preconditioner does not suit the method: try `solver gmres`, "
-                     "or another smoother",
+                     "or another smoother or preconditioner",
                      relative, report_.iterations));
     return false;
   }

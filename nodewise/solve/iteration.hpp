@@ -19,7 +19,8 @@ inline constexpr double stagnation_factor = 0.999;
 
 /// What to try where the residual of a form of conjugate gradients does not fall.
 inline constexpr const char* advice_for_cg =
-    "try another smoother, or a larger `stagnation_window`, since the residual of conjugate "
+    "try another smoother or preconditioner, or a larger `stagnation_window`, since the residual "
+    "of conjugate "
     "gradients may rest for long while the error falls";
 
 /// Tells the observer; whether it wants the solve to go on. Local; where it may stop the solve

@@ -144,7 +144,7 @@ bool MinRes<T>::refuse(double zv) {
            fmt::format("v.Mv = {:.2e} in iteration {}: the preconditioner {}", zv,
                        it_.report().iterations + 1,
                        finite ? "is not positive definite, as MINRES needs it; use `solver gmres`, "
-                                "or another smoother"
+                                "or another smoother or preconditioner"
                               : "or the matrix has NaN, infinite or huge entries"));
   return false;
 }
@@ -284,7 +284,7 @@ const KrylovMethod& minres_method() {
           .knows_all_norms = true,
           .needs_symmetric_preconditioner = true,
           .needs_fixed_preconditioner = true,
-          .when_stagnated = "try another smoother",
+          .when_stagnated = "try another smoother or preconditioner",
           .cost = [](const Choice<KrylovMethod>&) { return KrylovCost{.vectors = 7}; },
           .in_double = KrylovFunctions<double>{solve_by_minres<double>},
           .in_float = KrylovFunctions<float>{solve_by_minres<float>},

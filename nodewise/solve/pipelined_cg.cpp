@@ -194,10 +194,12 @@ void PipelinedCg<T>::diagnose(const Products& sums) {
                          "preconditioner has NaN, infinite or huge entries",
                          sums.ru, p_Ap_, iteration));
   } else if (!(sums.ru > 0)) {
-    it_.stop(Outcome::indefinite_preconditioner,
-             fmt::format("r.Mr = {:.2e} in iteration {}: the preconditioner is not positive "
-                         "definite, as CG needs it; use `solver gmres`, or another smoother",
-                         sums.ru, iteration));
+    it_.stop(
+        Outcome::indefinite_preconditioner,
+        fmt::format(
+            "r.Mr = {:.2e} in iteration {}: the preconditioner is not positive "
+            "definite, as CG needs it; use `solver gmres`, or another smoother or preconditioner",
+            sums.ru, iteration));
   } else {
     it_.stop(Outcome::indefinite_matrix,
              fmt::format("p.Ap = {:.2e} in iteration {}: the matrix is not positive definite, as "

@@ -347,7 +347,7 @@ bool SimultaneousCg<T>::accept(std::size_t c) {
                       it.report().iterations + 1,
                       std::isfinite(value)
                           ? "is not positive definite, as CG needs it; use `solver gmres`, or "
-                            "another smoother"
+                            "another smoother or preconditioner"
                           : "returned NaN or infinite values"));
   halt(c);
   return false;

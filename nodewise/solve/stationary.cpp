@@ -91,7 +91,7 @@ const KrylovMethod& stationary_method() {
           .knows_all_norms = true,
           .needs_symmetric_preconditioner = false,
           .needs_fixed_preconditioner = false,
-          .when_stagnated = "try another smoother",
+          .when_stagnated = "try another smoother or preconditioner",
           .cost =
               [](const Choice<KrylovMethod>&) { return KrylovCost{.allreduces = 1, .vectors = 3}; },
           .in_double = KrylovFunctions<double>{solve_by_stationary<double>},

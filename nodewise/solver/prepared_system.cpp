@@ -1,10 +1,12 @@
 #include "nodewise/solver/prepared_system.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/matrix/row_entries.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/solver/method_choice.hpp"
 
@@ -20,13 +22,21 @@ MatrixPointer seen(const MatrixPointer& A, const Rearrangement* way, const Optio
   return matrix::with_blocks_where_full<double>(way->matrix(), options.amg.unknowns);
 }
 
-/// Collective. Whether some row has a zero on the diagonal, or nothing.
-bool lacks_diagonal(const matrix::DistMatrix<double>& A) {
-  const bool here = mpi::collectively(A.comm(), [&] {
-    const Array<double> d = matrix::diagonal(A);
-    return std::find(d.begin(), d.end(), 0.0) != d.end();
+/// Local. Whether the diagonal entry counts beside the others of its row.
+bool has_diagonal(const matrix::DistMatrix<double>& A, LocalIndex i) {
+  constexpr double near_zero = 1e-8;
+  double diagonal = 0, others = 0;
+  matrix::for_each_entry(A, i, [&](LocalIndex col, double value) {
+    (col == i ? diagonal : others) += std::abs(value);
   });
-  return mpi::max(A.comm(), std::int32_t{here}) == 1;
+  return diagonal > near_zero * others;
+}
+
+/// Collective. Whether some row has nothing on the diagonal, or next to nothing.
+bool lacks_diagonal(const matrix::DistMatrix<double>& A) {
+  LocalIndex i = 0;
+  while (i < A.n_local() && has_diagonal(A, i)) ++i;
+  return mpi::max(A.comm(), std::int32_t{i < A.n_local()}) == 1;
 }
 
 /// Collective. In which order the rows are to be taken, where that is left to the library.

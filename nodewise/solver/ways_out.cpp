@@ -1,5 +1,7 @@
 #include "nodewise/solver/ways_out.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "nodewise/base/format_numbers.hpp"
@@ -16,9 +18,10 @@ bool may_do_otherwise(const solve::Report& report, const Options& options) {
     case solve::Outcome::indefinite_preconditioner:
     case solve::Outcome::breakdown:
       return true;
+    case solve::Outcome::not_finite:  // not by the right-hand side alone
+      return std::isfinite(report.rhs_norm);
     case solve::Outcome::converged:
     case solve::Outcome::inconsistent:
-    case solve::Outcome::not_finite:
     case solve::Outcome::interrupted:
       break;
   }

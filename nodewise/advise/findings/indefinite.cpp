@@ -45,15 +45,13 @@ std::vector<Finding> find_indefinite_direction(const SolveFacts& solve,
            for_indefinite_ones}};
 }
 
-/// Another smoother, where the preconditioner has one to choose.
+/// A smoother that is definite wherever the matrix is. Where that was in force, or there is none to
+/// choose, the matrix itself may be indefinite.
 std::string for_indefinite_preconditioner(const SolveFacts& solve, const amg::Options& options) {
-  const auto is = [&](const char* name) { return options.smoother.name() == name; };
   const bool fixed = !solve.multigrid || !options.method->fixes.empty();
-  return Advice()
-      .unless(fixed || is("l1_gauss_seidel"), "`smoother l1_gauss_seidel`")
-      .unless(fixed || is("l1_jacobi"), "`smoother l1_jacobi`")
-      .add("`solver gmres`")
-      .text();
+  const std::string& safe = *options.smoother->safe_form;
+  if (fixed || safe.empty()) return Advice().add("`solver gmres`").add("`preset direct`").text();
+  return Advice().add(fmt::format("`smoother {}`", safe)).add("`solver gmres`").text();
 }
 
 std::vector<Finding> find_indefinite_preconditioner(const SolveFacts& solve,

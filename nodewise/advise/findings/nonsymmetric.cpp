@@ -29,11 +29,12 @@ std::vector<Finding> find_chebyshev(const SystemFacts& facts, const amg::Options
   if (!is_used || facts.symmetric.value_or(true) || facts.asymmetry < clearly_nonsymmetric) {
     return {};
   }
-  return {{nullptr, 0, 0, facts.asymmetry,
-           fmt::format("{} is made for real eigenvalues, and the matrix is not symmetric "
-                       "(|A - A^T| / 2 |A| = {:.1e})",
-                       options.smoother.name(), facts.asymmetry),
-           "where the solve is slow, try `smoother l1_gauss_seidel` or `method air`"}};
+  return {
+      {nullptr, 0, 0, facts.asymmetry,
+       fmt::format("{} is made for real eigenvalues, and the matrix is not symmetric "
+                   "(|A - A^T| / 2 |A| = {:.1e})",
+                   options.smoother.name(), facts.asymmetry),
+       "where the solve is slow, try `smoother l1_gauss_seidel`, or `method air` with its own"}};
 }
 
 }  // namespace

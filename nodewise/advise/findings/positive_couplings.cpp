@@ -9,6 +9,8 @@ namespace {
 
 /// Rows with large positive couplings are worth a word where they are more than this.
 constexpr double many_rows = 0.25;
+/// With fewer rows without any other coupling, those of opposite sign serve better (bcsstk18).
+constexpr double nearly_all_rows = 0.75;
 
 std::vector<Finding> find_positive_couplings(const SystemFacts& facts,
                                              const amg::Options& options) {
@@ -25,7 +27,7 @@ std::vector<Finding> find_positive_couplings(const SystemFacts& facts,
        "couplings of the sign of the diagonal, which do not count as strong, are among the "
        "largest " +
            in_rows(finest.positive_rows, finest.rows),
-       share(finest.one_signed_rows, finest.rows) > many_rows
+       share(finest.one_signed_rows, finest.rows) > nearly_all_rows
            ? "where the solve is slow, try `strength_measure absolute`"
            : "where the solve is slow and rows are unknowns of points, such as displacements, say "
              "how many a point has (`unknowns`), or give the near null space"}};
