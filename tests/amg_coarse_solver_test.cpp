@@ -63,6 +63,38 @@ TEST(CoarseSolver, SolvesTheSystemOfEveryMatrix) {
   }
 }
 
+TEST(CoarseSolver, SolvesByFactorsAsByTheInverse) {
+  if (!solve::has_mumps()) GTEST_SKIP() << "NOT TESTED: there is no MUMPS";
+  for (const auto& [name, values] : test::level_matrices()) {
+    const GlobalIndex n = values.rows();
+    for (const matrix::Layout& layout : layouts_of(test_comm(), n, 7)) {
+      const CoarseSolver<double> solver(distribute(values, layout), 2.0, "factors");
+      const DenseMatrix b = hashed(n, 11);
+      const DenseMatrix expected =
+          solve(CoarseSolver<double>(distribute(values, layout), 2.0), layout, b);
+      const DenseMatrix x = solve(solver, layout, b);
+      EXPECT_LE(norm(x - expected), 1e-9 * norm(expected)) << name;
+      EXPECT_TRUE(solver.inverse_rows().empty());
+      EXPECT_FALSE(solver.singular());
+    }
+  }
+}
+
+TEST(CoarseSolver, ByFactorsSeesNegativeEigenvaluesAndRefusesSingularMatrices) {
+  if (!solve::has_mumps()) GTEST_SKIP() << "NOT TESTED: there is no MUMPS";
+  DenseMatrix A(3, 3);
+  A(0, 0) = 1, A(1, 1) = -2, A(2, 2) = 3;
+  const matrix::Layout layout = matrix::Layout::uniform(test_comm(), 3);
+  EXPECT_TRUE(CoarseSolver<double>(distribute(A, layout), 1.0, "factors").indefinite());
+  A(1, 1) = 2;
+  EXPECT_FALSE(CoarseSolver<double>(distribute(A, layout), 1.0, "factors").indefinite());
+  A(1, 1) = 0;
+  const std::string text = test::expect_same_error(*test_comm(), ErrorCode::unsuitable_matrix, [&] {
+    CoarseSolver<double>(distribute(A, layout), 1.0, "factors");
+  });
+  EXPECT_NE(text.find("`coarse_solve factors`"), std::string::npos) << text;
+}
+
 // A triangular matrix, for which the transposed system has another solution altogether.
 TEST(CoarseSolver, DoesNotSolveTheTransposedSystem) {
   constexpr GlobalIndex n = 12;

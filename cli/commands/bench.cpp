@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "nodewise/base/format_numbers.hpp"
+#include "nodewise/mpi/memory.hpp"
 #include "nodewise/predict/placed_rows.hpp"
 #include "nodewise/report/bench_json.hpp"
 #include "nodewise/roofline/overlap.hpp"
-#include "nodewise/run/memory.hpp"
 
 #include "cli/agreed.hpp"
 #include "cli/command_records.hpp"
@@ -68,7 +68,7 @@ void take_benchmark(Settings& s) {
 /// Collective. Throws where measuring needs more memory than there is.
 void check_bench_memory(const mpi::Comm& world, const Settings& settings, double bytes) {
   if (settings.source.ignore_memory_check) return;
-  run::check_memory(world, bytes, "the vectors to measure with");
+  mpi::check_memory(world, bytes, "the vectors to measure with");
 }
 
 /// The bandwidth of the memory, and every kernel of every level against what it allows.

@@ -188,7 +188,7 @@ void write_eigenpairs(const comm::Layout& rows, std::span<const double> vectors,
     });
     record.vectors_file = result.output;
   }
-  record.run.memory = run::measure_memory(rows.comm());
+  record.run.memory = mpi::measure_memory(rows.comm());
   on_root(rows.comm(), [&] {
     if (!result.json.empty()) write_text_file(result.json, report::eigen_json(record));
   });

@@ -1,9 +1,9 @@
 // `nodewise inspect`.
 #include <optional>
 
+#include "nodewise/mpi/memory.hpp"
 #include "nodewise/predict/predict.hpp"
 #include "nodewise/report/inspect_json.hpp"
-#include "nodewise/run/memory.hpp"
 #include "nodewise/solver/method_choice.hpp"
 
 #include "cli/agreed.hpp"
@@ -71,7 +71,7 @@ ExitCode run_inspect(const Call& call) {
                                   machine ? &*machine : nullptr, predict_progress(console));
   record.found.no_hierarchy = in_words_of_command_line(record.found.no_hierarchy);
   if (console.wants_lines()) console.line();
-  record.run.memory = run::measure_memory(*comm);
+  record.run.memory = mpi::measure_memory(*comm);
   on_root(*comm, [&] {
     if (!path.empty()) write_text_file(path, report::inspect_json(record.found, record.run));
   });

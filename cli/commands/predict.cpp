@@ -1,9 +1,9 @@
 // `nodewise predict`.
 #include "nodewise/predict/predict.hpp"
 
+#include "nodewise/mpi/memory.hpp"
 #include "nodewise/offload/device_method.hpp"
 #include "nodewise/report/predict_json.hpp"
-#include "nodewise/run/memory.hpp"
 #include "nodewise/run/memory_need.hpp"
 #include "nodewise/solver/method_choice.hpp"
 
@@ -64,7 +64,7 @@ ExitCode run_predict(const Call& call) {
   predict::check_one_process(*world, "predicts");
   if (!settings.source.ignore_memory_check) {  // before they are laid out on nodes
     const int ranks = predict::most_virtual_ranks(settings.predict, settings.virtual_machine);
-    run::check_memory(*world, run::virtual_rank_bytes(ranks), source_name(settings));
+    mpi::check_memory(*world, run::virtual_rank_bytes(ranks), source_name(settings));
   }
   const predict::Request request = predict::make_request(
       settings.predict, settings.virtual_machine, settings.placement, settings.method.placement);
@@ -87,7 +87,7 @@ ExitCode run_predict(const Call& call) {
   }
   record.result = predict::predict(problem, request, predict_progress(console));
   if (console.wants_lines()) console.line();
-  record.run.memory = run::measure_memory(*world);
+  record.run.memory = mpi::measure_memory(*world);
   if (!path.empty()) write_text_file(path, report::predict_json(record.result, record.run));
   print_prediction_summary(console, record, settings);
   if (settings.result.details) {

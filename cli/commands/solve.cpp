@@ -74,7 +74,7 @@ void write_results(const comm::Layout& rows, const solver::RightHandSides& rhs,
                 [&] { io::write_vectors<double>(result.output, rows, x, rhs.count); });
     record.solution_file = result.output;
   }
-  record.memory = run::measure_memory(rows.comm());
+  record.memory = mpi::measure_memory(rows.comm());
   on_root(rows.comm(), [&] {
     if (!result.json.empty()) write_text_file(result.json, solve_report(record, settings));
   });

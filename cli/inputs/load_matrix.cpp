@@ -11,8 +11,8 @@
 #include "nodewise/io/graph.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/io/spooled_input.hpp"
+#include "nodewise/mpi/memory.hpp"
 #include "nodewise/predict/predict.hpp"
-#include "nodewise/run/memory.hpp"
 #include "nodewise/run/memory_need.hpp"
 
 #include "cli/agreed.hpp"
@@ -100,7 +100,7 @@ double problem_need(const mpi::Comm& world, const std::shared_ptr<const mpi::Com
 LoadedMatrix read_file(const mpi::Comm& world, const std::shared_ptr<const mpi::Comm>& comm,
                        const std::string& path, const Settings& settings) {
   if (!settings.source.ignore_memory_check) {
-    run::check_memory(world, file_need(world, comm, path, settings), source_name(settings));
+    mpi::check_memory(world, file_need(world, comm, path, settings), source_name(settings));
   }
   LoadedMatrix loaded;
   // Whole points on every rank, whether they have 2, 3, 4 or 6 rows: where these are looked for,
@@ -181,7 +181,7 @@ LoadedMatrix load_matrix(const mpi::Comm& world, std::shared_ptr<const mpi::Comm
   if (!settings.source.ignore_memory_check) {
     const double need =
         about_files(ExitCode::input_file, [&] { return problem_need(world, comm, settings); });
-    run::check_memory(world, need, source_name(settings));
+    mpi::check_memory(world, need, source_name(settings));
   }
   Matrix A = io::generate<double>(std::move(comm), settings.gallery);
   return {std::make_shared<const Matrix>(std::move(A)), {}};

@@ -93,6 +93,9 @@ PrecisionChoice resolve_precision(Options& options, const Levels<T>& levels, boo
   if (!symmetric) return {false, "the matrix is not symmetric"};
   const Level<T>& last = *levels.back();
   if (!last.solved_directly) return {false, "the coarsest level is not solved directly"};
+  if (chosen(options.coarse_solve).has_factors) {
+    return {false, "the coarsest level is solved by factors"};
+  }
   // All levels have one or none.
   if (levels.front()->transfer.R) {
     return {false, "the restriction is not that of a symmetric cycle"};

@@ -92,6 +92,16 @@ void check_sweep_order(const Options& options) {
                   names + " with method classical, which alone has coarse and fine points");
 }
 
+void check_coarse_rows(const Options& options) {
+  constexpr int most_of_an_inverse = 2000;
+  const bool holds_all = options.max_coarse_rows <= most_of_an_inverse;
+  if (holds_all || chosen(options.coarse_solve).has_factors) return;
+  throw Error(ErrorCode::invalid_argument,
+              "multigrid setup: `max_coarse_rows` is at most " +
+                  std::to_string(most_of_an_inverse) +
+                  " for an inverse; take `coarse_solve factors`, or fewer");
+}
+
 namespace {
 
 /// Sets, with the method, what it wants of other options.
@@ -156,9 +166,11 @@ std::span<const Field<Options>> option_fields() {
       field("max_levels", &O::max_levels, "Most levels, the finest included", 1, 100)
           .affecting(Affects::levels),
       field("max_coarse_rows", &O::max_coarse_rows,
-            "Coarsening ends at a matrix with no more rows, which is solved directly", 1, 2000)
+            "Coarsening ends at a matrix with no more rows, which is solved directly; beyond 2000 "
+            "by `coarse_solve factors` alone",
+            1, 10000000)
           .affecting(Affects::levels),
-      field("coarse_solve", &O::coarse_solve, "Who holds the inverse of the coarsest matrix")
+      field("coarse_solve", &O::coarse_solve, "Who solves the coarsest system, and by what")
           .affecting(Affects::levels),
       field(
           "redistribution", &O::redistribution,

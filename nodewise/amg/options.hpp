@@ -104,6 +104,8 @@ std::string asymmetry_of(const Options& options);
 
 /// Throws invalid_argument for smoothers and methods that know no order of coarse and fine points.
 void check_sweep_order(const Options& options);
+/// Throws invalid_argument where the inverse of the coarsest matrix would be too large.
+void check_coarse_rows(const Options& options);
 
 /// The one table behind the command line, JSON and the reference page.
 std::span<const Field<Options>> option_fields();

@@ -101,7 +101,7 @@ void Cycle<T, Space>::add_level(const amg::CycleLevel<T>& from, const matrix::Di
 template <class T, class Space>
 void Cycle<T, Space>::give_rest(Level& level, const amg::CycleLevel<T>& from) {
   if (from.direct) {
-    if (from.A->comm().size() > 1) {
+    if (from.A->comm().size() > 1 || from.direct->inverse_rows().empty()) {
       level.solver = from.direct;
     } else {
       level.inverse = device::Buffer<T, Space>(card_.queue, from.direct->inverse_rows());

@@ -49,7 +49,7 @@ std::string add_solver(const SetUpLevels<Space>& from, const amg::Options& optio
   auto solver = std::make_shared<const amg::CoarseSolver<T>>(
       from.last_matrix(), factor, options.coarse_solve, from.last_sizes());
   std::string text = amg::describe(*solver, options.coarse_solve);
-  if (comm.size() > 1) {
+  if (comm.size() > 1 || solver->inverse_rows().empty()) {
     level.solver = std::move(solver);
   } else {
     at.together(comm, [&] {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "nodewise/mpi/memory.hpp"
 #include "nodewise/run/environment.hpp"
-#include "nodewise/run/memory.hpp"
 #include "nodewise/run/records.hpp"
 #include "nodewise/solver/record.hpp"
 
@@ -26,7 +26,7 @@ struct RunFrame {
   run::MatrixSummary matrix;
   solver::PresetRecord preset;
   double read_s = 0;
-  run::MemoryUse memory;
+  mpi::MemoryUse memory;
 };
 
 }  // namespace nodewise::report

@@ -1,32 +1,14 @@
-// A factorized matrix as a preconditioner, by MUMPS: a way out where multigrid is none.
+// The preconditioner `direct`: a way out where multigrid is none.
 #pragma once
 
-#include <memory>
-
-#include "nodewise/matrix/dist_matrix.hpp"
-#include "nodewise/solve/operator.hpp"
+#include "nodewise/solve/factors.hpp"
 #include "nodewise/solver/preconditioner.hpp"
 
 namespace nodewise::solver {
 
-/// The options of `direct`.
-struct FactorOptions {
-  double factor_limit = 0;  ///< operations a rank; 0: any number
-};
-
-/// Whether this build has MUMPS.
-bool has_mumps();
-
-/// Collective. The inverse of A by its factors: L D L^T where A is symmetric, definite or not, and
-/// L U otherwise, with pivoting. The factors are spread over all ranks; the analysis of the pattern
-/// and right-hand sides are on rank 0, so that an application gathers and scatters a vector beside
-/// what MUMPS sends, which is not in the ledger. Bits may differ from run to run on several ranks.
-/// Throws on every rank unsupported in builds without MUMPS, index_overflow beyond 2^31 - 1 rows,
-/// unsuitable_matrix where A is singular or not finite, and out_of_memory where MUMPS says before
-/// it factorizes that it needs more than there is, or more operations than allowed.
-/// Source: Amestoy, Duff, L'Excellent, Koster 2001.
-std::unique_ptr<solve::Operator<double>> factorize(const matrix::DistMatrix<double>& A,
-                                                   const FactorOptions& options = {});
+using solve::factorize;
+using solve::FactorOptions;
+using solve::has_mumps;
 
 /// The preconditioner `direct`.
 const PreconditionerMethod& direct_preconditioner();

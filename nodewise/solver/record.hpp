@@ -11,9 +11,9 @@
 #include "nodewise/amg/cycle/precision_choice.hpp"
 #include "nodewise/amg/setup/level_info.hpp"
 #include "nodewise/mpi/ledger.hpp"
+#include "nodewise/mpi/memory.hpp"
 #include "nodewise/partition/partition_decision.hpp"
 #include "nodewise/run/environment.hpp"
-#include "nodewise/run/memory.hpp"
 #include "nodewise/run/records.hpp"
 #include "nodewise/solve/krylov.hpp"
 #include "nodewise/solver/options.hpp"
@@ -106,7 +106,7 @@ struct SolveRecord {
   std::optional<SolutionError> error;  ///< where the solution is known
   run::Times times;
   std::vector<mpi::SharedAccount> setup_accounts, solve_accounts;
-  run::MemoryUse memory;
+  mpi::MemoryUse memory;
 
   /// Of the right-hand side that fared worst.
   const solve::Report& report() const { return reports.at(worst); }

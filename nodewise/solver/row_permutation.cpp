@@ -10,7 +10,7 @@
 #include "nodewise/base/row_text.hpp"
 #include "nodewise/matrix/redistribute.hpp"
 #include "nodewise/mpi/agree.hpp"
-#include "nodewise/run/memory.hpp"
+#include "nodewise/mpi/memory.hpp"
 #include "nodewise/solver/finite_check.hpp"
 #include "nodewise/solver/matching.hpp"
 
@@ -33,7 +33,7 @@ void require_room(const Matrix& A) {
   constexpr double bytes_of_row = 100;
   const double bytes = bytes_of_entry * static_cast<double>(A.nnz_global()) +
                        bytes_of_row * static_cast<double>(rows);
-  run::check_memory(A.comm(), bytes * A.comm().topology().n_nodes(), "`permute_rows matching`");
+  mpi::check_memory(A.comm(), bytes * A.comm().topology().n_nodes(), "`permute_rows matching`");
 }
 
 /// Throws unsuitable_matrix where some rows are left without a column.

@@ -328,7 +328,7 @@ const SolveRecord& Solver::State::solve_all(std::span<const double> B, std::span
     solve_once(B, X, n_rhs, observe);
   }
   solver::find_after_solve(record);
-  record.memory = run::measure_memory(comm);
+  record.memory = mpi::measure_memory(comm);
   return record;
 }
 

@@ -170,9 +170,10 @@ class SetupOptions(TypedDict, total=False):
     precision: str
     # Most levels, the finest included; default 25.
     max_levels: int
-    # Coarsening ends at a matrix with no more rows, which is solved directly; default 100.
+    # Coarsening ends at a matrix with no more rows, which is solved directly; beyond 2000 by `coarse_solve factors`
+    # alone; default 100.
     max_coarse_rows: int
-    # Who holds the inverse of the coarsest matrix; default auto.
+    # Who solves the coarsest system, and by what; default auto.
     coarse_solve: str
     # On how many ranks coarse levels are; on fewer they send fewer messages. Where the ranks of a solve are on
     # several nodes it is automatic, unless it is given; default none.

@@ -143,6 +143,7 @@ const CoarseSolveMethod& every_rank_coarse_solve() {
       {.holder = [](const mpi::Topology&, int r) { return r; },
        .has_groups = false,
        .has_several_holders = true,
+       .has_factors = false,
        .place = ""}};
   return method;
 }
@@ -154,6 +155,7 @@ const CoarseSolveMethod& every_node_coarse_solve() {
                     int r) { return topology.ranks_on(topology.node(r)).front(); },
        .has_groups = true,
        .has_several_holders = true,
+       .has_factors = false,
        .place = " on every node"}};
   return method;
 }
@@ -163,14 +165,18 @@ const CoarseSolveMethod& one_rank_coarse_solve() {
                                            {.holder = [](const mpi::Topology&, int) { return 0; },
                                             .has_groups = true,
                                             .has_several_holders = false,
+                                            .has_factors = false,
                                             .place = " on one rank"}};
   return method;
 }
 
 const CoarseSolveMethod& relaxation_coarse_solve() {
-  static const CoarseSolveMethod method = {
-      {"relaxation", "the last level is smoothed instead", ""},
-      {.holder = nullptr, .has_groups = false, .has_several_holders = false, .place = ""}};
+  static const CoarseSolveMethod method = {{"relaxation", "the last level is smoothed instead", ""},
+                                           {.holder = nullptr,
+                                            .has_groups = false,
+                                            .has_several_holders = false,
+                                            .has_factors = false,
+                                            .place = ""}};
   return method;
 }
 

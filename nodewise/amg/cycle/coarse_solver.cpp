@@ -200,6 +200,31 @@ CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor,
                               const Choice<CoarseSolveMethod>& where,
                               std::span<const double> sizes) {
   const mpi::Scope scope(A.comm(), "coarse_setup");
+  if (chosen(where).has_factors) {
+    set_up_factors(A, factor);
+  } else {
+    set_up_inverse(A, factor, chosen(where), sizes);
+  }
+}
+
+/// Collective.
+template <class T>
+template <class U>
+void CoarseSolver<T>::set_up_factors(const matrix::DistMatrix<U>& A, double factor) {
+  try {
+    factors_ = solve::factorize(A.template with_type<double>(factor));
+  } catch (const Error& error) {  // the same on every rank
+    throw Error(error.code(), std::string("`coarse_solve factors`: ") + error.what());
+  }
+  indefinite_ = factors_->is_indefinite();
+}
+
+/// Collective.
+template <class T>
+template <class U>
+void CoarseSolver<T>::set_up_inverse(const matrix::DistMatrix<U>& A, double factor,
+                                     const CoarseSolveMethod& where,
+                                     std::span<const double> sizes) {
   const Gathered gathered = gather_dense(A, sizes);
   const Dense& dense = gathered.A;
   Found found;
@@ -208,7 +233,7 @@ CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor,
       throw Error(ErrorCode::unsuitable_matrix,
                   "multigrid setup: the coarsest matrix has entries that are not finite");
     }
-    holders_.emplace(A.rows(), chosen(where));
+    holders_.emplace(A.rows(), where);
     all_b_.resize(static_cast<std::size_t>(dense.rows()));
     held_x_.resize(static_cast<std::size_t>(holders_->n_held()));
     const std::span<const int> order = holders_->order();
@@ -228,8 +253,20 @@ CoarseSolver<T>::CoarseSolver(const matrix::DistMatrix<U>& A, double factor,
   holders_->connect();
 }
 
+/// Collective.
+template <class T>
+void CoarseSolver<T>::solve_by_factors(std::span<const T> B, std::span<T> X, int width) const {
+  of_factors_.resize(2 * B.size());
+  const std::span<double> b = std::span(of_factors_).first(B.size());
+  const std::span<double> x = std::span(of_factors_).subspan(B.size());
+  std::copy(B.begin(), B.end(), b.begin());
+  factors_->apply_block(b, x, width, {});
+  std::transform(x.begin(), x.end(), X.begin(), [](double value) { return static_cast<T>(value); });
+}
+
 template <class T>
 void CoarseSolver<T>::solve(std::span<const T> b, std::span<T> x) const {
+  if (factors_) return solve_by_factors(b, x, 1);
   holders_->gather(b, std::span<T>(all_b_), 1);
   const T* row = inverse_rows_.data();
   for (T& xi : held_x_) {
@@ -248,6 +285,7 @@ void CoarseSolver<T>::reserve_workspace(int width) const {
 
 template <class T>
 void CoarseSolver<T>::solve(std::span<const T> B, std::span<T> X, int width) const {
+  if (factors_) return solve_by_factors(B, X, width);
   const auto w = static_cast<std::size_t>(width);
   reserve_workspace(width);
   const std::span<T> all_B = std::span<T>(together_).first(all_b_.size() * w);
@@ -274,5 +312,17 @@ template CoarseSolver<float>::CoarseSolver(const matrix::DistMatrix<double>&, do
 template CoarseSolver<double>::CoarseSolver(const matrix::DistMatrix<double>&, double,
                                             const Choice<CoarseSolveMethod>&,
                                             std::span<const double>);
+
+const CoarseSolveMethod& factors_coarse_solve() {
+  static const CoarseSolveMethod method = {
+      {"factors", "all ranks, by factors of MUMPS: for many rows, `max_coarse_rows`",
+       "Amestoy, Duff, L'Excellent, Koster 2001"},
+      {.holder = nullptr,
+       .has_groups = false,
+       .has_several_holders = false,
+       .has_factors = true,
+       .place = " by factors"}};
+  return method;
+}
 
 }  // namespace nodewise::amg

@@ -48,18 +48,19 @@ struct CycleMethod : MethodInfo, CycleFacts {
 /// Those of the cycle, or the defaults where it has none.
 SweepCounts sweep_counts(const Choice<CycleMethod>& cycle);
 
-/// Who solves the coarsest system, which is small.
+/// Who solves the coarsest system.
 struct CoarseSolveFacts {
-  /// The rank that holds the rows of rank r of the inverse; null: nobody does, the last level is
-  /// smoothed.
+  /// The rank that holds the rows of rank r of the inverse; null: nobody does.
   Required<int (*)(const mpi::Topology& topology, int r)> holder;
   /// Whether ranks have others hold their rows, and whether there are several such holders.
   Required<bool> has_groups, has_several_holders;
+  /// Whether it is solved by factors, which are spread over the ranks, in place of an inverse.
+  Required<bool> has_factors;
   Required<std::string> place;  ///< how a report says it: " on every node"
 };
 
 struct CoarseSolveMethod : MethodInfo, CoarseSolveFacts {
-  bool is_direct() const { return *holder != nullptr; }
+  bool is_direct() const { return *holder != nullptr || has_factors; }
 
   static Family<CoarseSolveMethod>& family();
 };

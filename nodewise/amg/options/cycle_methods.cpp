@@ -13,6 +13,7 @@ const CoarseSolveMethod& every_rank_coarse_solve();
 const CoarseSolveMethod& every_node_coarse_solve();
 const CoarseSolveMethod& one_rank_coarse_solve();
 const CoarseSolveMethod& relaxation_coarse_solve();
+const CoarseSolveMethod& factors_coarse_solve();
 
 Family<CycleMethod>& CycleMethod::family() {
   static Family<CycleMethod> methods(
@@ -21,10 +22,11 @@ Family<CycleMethod>& CycleMethod::family() {
 }
 
 Family<CoarseSolveMethod>& CoarseSolveMethod::family() {
-  static Family<CoarseSolveMethod> methods("coarse_solve",
-                                           {&every_rank_coarse_solve(), &every_node_coarse_solve(),
-                                            &one_rank_coarse_solve(), &relaxation_coarse_solve()},
-                                           {"auto", "every_rank"});
+  static Family<CoarseSolveMethod> methods(
+      "coarse_solve",
+      {&every_rank_coarse_solve(), &every_node_coarse_solve(), &one_rank_coarse_solve(),
+       &factors_coarse_solve(), &relaxation_coarse_solve()},
+      {"auto", "every_rank"});
   return methods;
 }
 

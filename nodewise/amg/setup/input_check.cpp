@@ -274,6 +274,7 @@ std::optional<bool> examine(const DistMatrix<T>& A, const ProblemInfo<T>& knowle
                {hash_of_arguments(options, knowledge), "multigrid setup: options and knowledge"});
   complete(options);
   check_sweep_order(options);
+  check_coarse_rows(options);
   check_blocks(A, knowledge, options);
   const bool has_nodes = knowledge.virtual_topology != nullptr &&
                          knowledge.virtual_topology->n_ranks() + 1 ==

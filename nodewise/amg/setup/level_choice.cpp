@@ -40,8 +40,10 @@ bool may_coarsen(GlobalIndex rows, const Options& options, int level) {
   return rows > options.max_coarse_rows && level + 1 < options.max_levels;
 }
 bool may_solve_directly(GlobalIndex rows, const Options& options) {
-  return chosen(options.coarse_solve).is_direct() &&
-         rows <= std::max<GlobalIndex>(max_direct_rows, options.max_coarse_rows);
+  const CoarseSolveMethod& how = chosen(options.coarse_solve);
+  return how.has_factors ||
+         (how.is_direct() &&
+          rows <= std::max<GlobalIndex>(max_direct_rows, options.max_coarse_rows));
 }
 
 template <class T>

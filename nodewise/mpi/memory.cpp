@@ -1,4 +1,4 @@
-#include "nodewise/run/memory.hpp"
+#include "nodewise/mpi/memory.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -10,7 +10,7 @@
 #include "nodewise/base/error.hpp"
 #include "nodewise/base/format_numbers.hpp"
 
-namespace nodewise::run {
+namespace nodewise::mpi {
 
 namespace {
 
@@ -45,24 +45,24 @@ double available_bytes(int ranks_on_node) {
 
 }  // namespace
 
-MemoryUse measure_memory(const mpi::Comm& comm) {
+MemoryUse measure_memory(const Comm& comm) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const std::int64_t peak = std::int64_t{1024} * usage.ru_maxrss;
-  return {mpi::max(comm, peak), mpi::sum(comm, peak)};
+  return {max(comm, peak), sum(comm, peak)};
 }
 
-void check_memory(const mpi::Comm& world, double bytes, const std::string& what) {
+void check_memory(const Comm& world, double bytes, const std::string& what) {
   const auto on_node =
       static_cast<int>(world.topology().ranks_on(world.topology().node(world.rank())).size());
   const double share = bytes * on_node / world.size();
   const double available = available_bytes(on_node);
-  const double worst = mpi::max(world, share / available);
+  const double worst = max(world, share / available);
   if (worst <= 1) return;
   // Ratios are compared bitwise with the maximum they were taken from.
-  const int rank = mpi::min(world, share / available == worst ? world.rank() : world.size());
-  const double wanted = mpi::broadcast(world, share, rank);
-  const double offered = mpi::broadcast(world, available, rank);
+  const int rank = min(world, share / available == worst ? world.rank() : world.size());
+  const double wanted = broadcast(world, share, rank);
+  const double offered = broadcast(world, available, rank);
   const bool several = world.topology().n_nodes() > 1;
   throw Error(
       ErrorCode::out_of_memory,
@@ -73,4 +73,4 @@ void check_memory(const mpi::Comm& world, double bytes, const std::string& what)
           human_bytes(offered)));
 }
 
-}  // namespace nodewise::run
+}  // namespace nodewise::mpi
