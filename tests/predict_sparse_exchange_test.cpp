@@ -1,0 +1,133 @@
+// The messages of sparse exchanges for ranks that are not at hand, beside those of real ones.
+#include <gtest/gtest.h>
+
+#include "nodewise/base/hash.hpp"
+#include "nodewise/comm/sdde/sdde.hpp"
+#include "nodewise/mpi/ledger.hpp"
+#include "nodewise/predict/sparse_exchange_messages.hpp"
+
+#include "support.hpp"
+
+namespace nodewise::predict {
+namespace predict_sparse_exchange_test {
+
+using test::test_comm;
+
+/// A rank's destinations, not itself: about half of the ranks.
+std::vector<int> destinations(int n_ranks, int rank) {
+  std::vector<int> to;
+  for (int other = 0; other < n_ranks; ++other) {
+    const auto key = static_cast<std::uint64_t>(rank * n_ranks + other);
+    if (other != rank && hash_uniform(key, 4) < 0.5) to.push_back(other);
+  }
+  return to;
+}
+
+/// Messages of `items` numbers of 8 bytes.
+SparseSends sends_of_all(int n_ranks, int items) {
+  SparseSends sends;
+  for (int r = 0; r < n_ranks; ++r) {
+    sends.emplace_back();
+    for (const int to : destinations(n_ranks, r)) sends.back().push_back({to, 8 * items});
+  }
+  return sends;
+}
+
+struct Counted {
+  std::int64_t messages[2] = {}, bytes[2] = {};  // on the node, off it
+  bool operator==(const Counted&) const = default;
+};
+
+Counted predicted(const SparseExchangeMessages& messages, const mpi::Topology& topology, int rank) {
+  Counted counted;
+  for (const std::size_t s : messages.of_data) {
+    for (const model::SentMessage& m : messages.stages[s][static_cast<std::size_t>(rank)]) {
+      const int off = topology.same_node(rank, m.to) ? 0 : 1;
+      counted.messages[off] += 1;
+      counted.bytes[off] += m.bytes;
+    }
+  }
+  return counted;
+}
+
+Counted booked(const mpi::Comm& comm) {
+  Counted counted;
+  for (const auto& account : const_cast<mpi::Comm&>(comm).ledger().accounts()) {
+    counted.messages[0] += account.counts.messages_on_node;
+    counted.messages[1] += account.counts.messages_off_node;
+    counted.bytes[0] += account.counts.bytes_on_node;
+    counted.bytes[1] += account.counts.bytes_off_node;
+  }
+  return counted;
+}
+
+TEST(SparseExchangeMessages, AreThoseThatRanksSend) {
+  const int n = test_comm()->size();
+  std::vector<std::vector<int>> maps(3);  // two ranks a node, interleaved nodes, uneven ones
+  for (int r = 0; r < n; ++r) {
+    maps[0].push_back(r / 2), maps[1].push_back(r % 2), maps[2].push_back(r == 0 ? 1 : 0);
+  }
+  for (const auto& map : maps) {
+    for (const std::string_view algorithm : sparse_exchanges()) {
+      const auto comm = mpi::Comm::create(
+          MPI_COMM_WORLD, map, {.sparse_exchange = mpi::SparseExchange(std::string(algorithm))});
+      const std::vector<int> to = destinations(n, comm->rank());
+      const std::vector<std::int64_t> data(3 * to.size(), comm->rank());
+      comm->ledger().clear();
+      comm::alltoall_crs<std::int64_t>(*comm, to, 3, data);
+      const Counted here = booked(*comm);
+      const auto all = sparse_exchange_messages(algorithm, comm->topology(), sends_of_all(n, 3));
+      const Counted there = predicted(all, comm->topology(), comm->rank());
+      for (const int off : {0, 1}) {
+        EXPECT_EQ(there.messages[off], here.messages[off]) << algorithm << " " << off;
+        EXPECT_EQ(there.bytes[off], here.bytes[off]) << algorithm << " " << off;
+      }
+    }
+  }
+}
+
+TEST(SparseExchangeMessages, OfManyRanksHaveTheirCollectives) {
+  std::vector<int> nodes;
+  for (int r = 0; r < 64; ++r) nodes.push_back(r / 8);
+  const mpi::Topology topology(nodes);
+  const SparseSends sends = sends_of_all(64, 1);
+  const auto stages = [&](const char* algorithm) {
+    return sparse_exchange_messages(algorithm, topology, sends).stages;
+  };
+  // Halving has 6 rounds of 256, 128 .. 8 bytes, doubling 6 of 32.
+  const auto personalized = stages("personalized");
+  ASSERT_EQ(personalized.size(), 7);
+  for (std::size_t k = 0; k < 6; ++k) {
+    EXPECT_EQ(personalized[k][5].size(), 1);
+    EXPECT_EQ(personalized[k][5][0].bytes, 256 >> k);
+  }
+  EXPECT_EQ(stages("nonblocking").size(), 2 + 6);
+  EXPECT_EQ(stages("rma").size(), 6 + 6 + 1 + 6);
+  EXPECT_EQ(stages("locality_personalized").size(), 6 + 1 + 3 + 1);
+  EXPECT_EQ(stages("locality_nonblocking").size(), 2 + 6 + 2 + 3);
+  // At most one message a rank and node crosses the network.
+  for (int r = 0; r < 64; ++r) {
+    const auto all = sparse_exchange_messages("locality_personalized", topology, sends);
+    EXPECT_LE(all.stages[all.of_data[0]][static_cast<std::size_t>(r)].size(), 7);
+  }
+}
+
+TEST(SparseExchangeMessages, TakeNumbersOfRanksThatAreNoPowersOfTwo) {
+  const mpi::Topology topology(std::vector<int>{0, 0, 0, 1, 1, 2, 2});
+  const auto stages = sparse_exchange_messages("personalized", topology, sends_of_all(7, 1)).stages;
+  // Three ranks give their vectors away, two rounds, and they hear of their own number.
+  ASSERT_EQ(stages.size(), 5);
+  EXPECT_EQ(stages[0][4][0].to, 0);
+  EXPECT_EQ(stages[0][4][0].bytes, 56);
+  EXPECT_EQ(stages[3][0][0].to, 4);
+  EXPECT_EQ(stages[3][0][0].bytes, 8);
+}
+
+TEST(SparseExchangeMessages, RefusesWhatItDoesNotKnow) {
+  const mpi::Topology topology(std::vector<int>{0, 1});
+  EXPECT_THROW(sparse_exchange_messages("automatic", topology, SparseSends(2)), Error);
+  EXPECT_THROW(sparse_exchange_messages("rma", topology, SparseSends(3)), Error);
+}
+
+}  // namespace predict_sparse_exchange_test
+}  // namespace nodewise::predict
