@@ -1,8 +1,10 @@
 // What the algorithms of the sparse dynamic data exchange send for the patterns of matrices on many
 // virtual ranks, and what that costs on a machine by its file: as figures 5 to 10 of Geyko, Collom,
-// Schafer, Bridges, Bienz 2024. Rows are dealt out evenly; a rank sends to every owner of a column
-// it has entries in, by `constant` the number of these columns (4 bytes), by `variable` the columns
-// themselves (4 bytes each). A line of JSON for each matrix, number of nodes, kind and algorithm.
+// Schafer, Bridges, Bienz 2024. Rows are dealt out evenly, in the order of the file or
+// (`--strided`) in turn, as by an order that knows nothing of the matrix. A rank sends to every
+// owner of a column it has entries in, by `constant` the number of these columns (4 bytes), by
+// `variable` the columns themselves (4 bytes each). A line of JSON for each matrix, number of
+// nodes, kind and algorithm.
 //   nodewise_bench_sparse_exchange_study --matrix A.mtx --problem laplace27:36 --nodes 2,64
 #include <algorithm>
 #include <iostream>
@@ -14,6 +16,8 @@
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/matrix/virtual_ranks.hpp"
+#include "nodewise/partition/part_order.hpp"
+#include "nodewise/partition/partition_method.hpp"
 #include "nodewise/predict/exchange_times.hpp"
 #include "nodewise/predict/sparse_exchange_messages.hpp"
 
@@ -29,25 +33,22 @@ constexpr std::int64_t int_bytes = 4;
 
 struct Arguments {
   int ranks_per_node = 32;
-  bool only_counts = false;
+  bool only_counts = false, strided = false;
   std::string machine = "blue-waters";
   std::vector<int> nodes = {2, 4, 8, 16, 32, 64};
   std::vector<std::string> kinds = {"constant", "variable"};
   std::vector<std::string> problems, matrices;
 };
 
-/// The first row of each rank, and the number of rows.
-std::vector<GlobalIndex> even_starts(GlobalIndex n_rows, int n_ranks) {
-  std::vector<GlobalIndex> starts;
-  for (GlobalIndex r = 0; r <= n_ranks; ++r) starts.push_back(n_rows * r / n_ranks);
-  return starts;
-}
-
 /// To the owner of each column that a rank has entries in and does not own.
-predict::SparseSends sends_of(const Matrix& A, int n_ranks, bool constant) {
-  const std::vector<GlobalIndex> starts = even_starts(A.rows().n_global(), n_ranks);
+predict::SparseSends sends_of(const Matrix& A, const mpi::Topology& topology, bool strided) {
+  const int n_ranks = topology.n_ranks();
+  const auto owners = partition::owners(strided ? "strided" : "contiguous", {A, topology, 1});
+  const partition::PartOrder order = partition::order_of_parts(owners, n_ranks);
+  const Matrix placed = partition::in_order(A, order);
+  const auto& starts = order.starts;
+  const auto ghosts = matrix::virtual_ghosts(placed.on(), starts, starts);
   predict::SparseSends sends;
-  const auto ghosts = matrix::virtual_ghosts(A.on(), starts, starts);
   for (int r = 0; r < n_ranks; ++r) {
     auto& mine = sends.emplace_back();
     int owner = 0;
@@ -56,8 +57,14 @@ predict::SparseSends sends_of(const Matrix& A, int n_ranks, bool constant) {
       if (mine.empty() || mine.back().to != owner) mine.push_back({owner, 0});
       mine.back().bytes += int_bytes;
     }
-    if (!constant) continue;
-    for (model::SentMessage& message : mine) message.bytes = int_bytes;
+  }
+  return sends;
+}
+
+/// One number for each destination.
+predict::SparseSends counts_only(predict::SparseSends sends) {
+  for (auto& of_rank : sends) {
+    for (model::SentMessage& message : of_rank) message.bytes = int_bytes;
   }
   return sends;
 }
@@ -120,9 +127,10 @@ void study(const std::string& name, const Matrix& A, int n_nodes, const Argument
   for (int r = 0; r < n_ranks; ++r) nodes.push_back(r / arguments.ranks_per_node);
   const mpi::Topology topology(nodes);
   const predict::ExchangeTimer timer(machine, topology, model::usual_arrival);
+  const predict::SparseSends columns = sends_of(A, topology, arguments.strided);
   for (const std::string& kind : arguments.kinds) {
     const bool constant = kind == "constant";
-    const predict::SparseSends sends = sends_of(A, n_ranks, constant);
+    const predict::SparseSends sends = constant ? counts_only(columns) : columns;
     const std::string chosen = choice_of(sends, topology);
     for (const std::string_view algorithm : predict::sparse_exchanges()) {
       if (algorithm == "rma" && !constant) continue;
@@ -162,6 +170,7 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::IsMember({"constant", "variable"}));
   app.add_option("--machine", arguments.machine, "a machine file, or the name of one");
+  app.add_flag("--strided", arguments.strided, "row r on rank r mod P");
   app.add_flag("--only-counts", arguments.only_counts, "no times");
   return bench::run_program(app, argc, argv, [&] {
     const auto comm = bench::make_comm(0);
