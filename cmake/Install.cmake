@@ -13,7 +13,8 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/nodewise" DESTINATION "${CMAKE_INSTALL_
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "nodewise/c" EXCLUDE
   PATTERN "json_parts.hpp" EXCLUDE
   PATTERN "pictures_json.hpp" EXCLUDE)
-install(FILES "${PROJECT_SOURCE_DIR}/nodewise/c/nodewise_mpix.h" "${PROJECT_SOURCE_DIR}/nodewise/c/nodewise.h"
+install(FILES "${PROJECT_SOURCE_DIR}/nodewise/c/nodewise_mpix.h" "${PROJECT_SOURCE_DIR}/nodewise/c/nodewise_mpil.h"
+  "${PROJECT_SOURCE_DIR}/nodewise/c/nodewise.h"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(TARGET nodewise_cli)
   set_target_properties(nodewise_cli PROPERTIES

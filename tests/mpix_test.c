@@ -1,4 +1,5 @@
 /* The C interface, from C: every algorithm, on given placements, and what it refuses. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +72,8 @@ static void test_strided_types(MPIX_Comm* xcomm, const MPIX_Info* xinfo) {
   const int dest[] = {(rank + 1) % size, rank};
   const int64_t counts[] = {1, 2}, displs[] = {1, 0};
   const int n = size > 1 ? 2 : 1;
-  int n_got = -1, src[2], got[8];
-  int64_t n_items = -1, got_counts[2], got_displs[2];
+  int n_got = 2, src[2], got[8];
+  int64_t n_items = 8, got_counts[2], got_displs[2];
   EXPECT(MPIX_Alltoallv_crs_c(n, 2, dest, counts, displs, pair, values, &n_got, &n_items, src,
                               got_counts, got_displs, MPI_INT, got, xinfo, xcomm) == MPI_SUCCESS);
   EXPECT(n_got == n && n_items == (size > 1 ? 6 : 2));
@@ -134,7 +135,7 @@ static void test_collective_errors(MPIX_Comm* xcomm) {
                            MPI_INT, got, NULL, xcomm) == MPI_ERR_ARG);
   EXPECT(MPIX_Alltoall_crs(1, twice, 1, MPI_INT, values, &n_got, src, 1, MPI_INT, got, NULL,
                            NULL) == MPI_ERR_COMM);
-  n_got = -1;
+  n_got = INT_MAX; /* sure to be enough */
   EXPECT(MPIX_Alltoall_crs(1, twice, 1, MPI_INT, values, &n_got, src, 1, MPI_INT, got, NULL,
                            xcomm) == MPI_SUCCESS);
   EXPECT(n_got == (rank == 0 ? size : 0));
@@ -161,6 +162,18 @@ static void test_room(MPIX_Comm* xcomm) {
                               got_counts, got_displs, MPI_INT, got, NULL, xcomm);
   EXPECT(status == (rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS));
   EXPECT(n_got == (rank == 0 ? size : 0) && n_items == (rank == 0 ? 2 * size : 0));
+  n_got = rank == size - 1 ? -1 : most_ranks; /* no room is ever negative: refused on all */
+  n_items = most_items;
+  EXPECT(MPIX_Alltoall_crs(1, dest, 1, MPI_INT, values, &n_got, src, 1, MPI_INT, got, NULL,
+                           xcomm) == MPI_ERR_ARG);
+  EXPECT(strstr(MPIX_Last_error(), "recv_nnz is -1") != NULL);
+  EXPECT(MPIX_Alltoallv_crs(1, 2, dest, counts, displs, MPI_INT, values, &n_got, &n_items, src,
+                            got_counts, got_displs, MPI_INT, got, NULL, xcomm) == MPI_ERR_ARG);
+  n_got = most_ranks;
+  n_items = rank == size - 1 ? -7 : most_items;
+  EXPECT(MPIX_Alltoallv_crs(1, 2, dest, counts, displs, MPI_INT, values, &n_got, &n_items, src,
+                            got_counts, got_displs, MPI_INT, got, NULL, xcomm) == MPI_ERR_ARG);
+  EXPECT(strstr(MPIX_Last_error(), "recv_size is -7") != NULL && got[0] == -5);
 }
 
 static void test_rma_refuses_variable_sizes(MPIX_Comm* xcomm, const MPIX_Info* rma) {

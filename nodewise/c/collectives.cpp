@@ -1,8 +1,9 @@
 // MPIX_Allreduce, MPIX_Allgather, MPIX_Allgatherv and MPIX_Alltoallv, for int and for 64-bit
-// counts.
+// counts, and what MPIL has of them.
 #include <vector>
 
 #include "nodewise/c/handles.hpp"
+#include "nodewise/c/mpil.hpp"
 #include "nodewise/mpi/collectives/allgather.hpp"
 #include "nodewise/mpi/collectives/allreduce.hpp"
 #include "nodewise/mpi/collectives/alltoallv.hpp"
@@ -21,10 +22,9 @@ std::vector<Offset> one_per_process(const Count* values, const mpi::Comm& comm) 
 }
 
 void allreduce(const void* sendbuf, void* recvbuf, Offset count, MPI_Datatype type, MPI_Op op,
-               const MPIX_Info* xinfo, const mpi::Comm& comm) {
+               const mpi::Collective& algorithm, const mpi::Comm& comm) {
   try {
-    collectives::allreduce(comm, sendbuf, recvbuf, count, type, op,
-                           settings_of(xinfo, comm).allreduce);
+    collectives::allreduce(comm, sendbuf, recvbuf, count, type, op, algorithm);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::unsupported) throw;
     throw ClassifiedError(MPI_ERR_OP, error.what());  // nothing else of an allreduce is unsupported
@@ -37,10 +37,10 @@ Offset count_of(const void* sendbuf, Offset sendcount) {
 }
 
 void allgather(const void* sendbuf, Offset sendcount, MPI_Datatype sendtype, void* recvbuf,
-               Offset recvcount, MPI_Datatype recvtype, const MPIX_Info* xinfo,
+               Offset recvcount, MPI_Datatype recvtype, const mpi::Collective& algorithm,
                const mpi::Comm& comm) {
   collectives::allgather(comm, sendbuf, count_of(sendbuf, sendcount), sendtype, recvbuf, recvcount,
-                         recvtype, settings_of(xinfo, comm).allgather);
+                         recvtype, algorithm);
 }
 
 template <class Count>
@@ -55,7 +55,7 @@ void allgatherv(const void* sendbuf, Offset sendcount, MPI_Datatype sendtype, vo
 template <class Count>
 void alltoallv(const void* sendbuf, const Count* sendcounts, const Count* sdispls,
                MPI_Datatype sendtype, void* recvbuf, const Count* recvcounts, const Count* rdispls,
-               MPI_Datatype recvtype, const MPIX_Info* xinfo, const mpi::Comm& comm) {
+               MPI_Datatype recvtype, const mpi::Collective& algorithm, const mpi::Comm& comm) {
   std::vector<Offset> counts, starts;
   if (sendbuf != MPI_IN_PLACE) {
     counts = one_per_process(sendcounts, comm);
@@ -64,8 +64,25 @@ void alltoallv(const void* sendbuf, const Count* sendcounts, const Count* sdispl
   const std::vector<Offset> receive_counts = one_per_process(recvcounts, comm);
   const std::vector<Offset> receive_starts = one_per_process(rdispls, comm);
   collectives::alltoallv(comm, sendbuf, {counts, starts, sendtype}, recvbuf,
-                         {receive_counts, receive_starts, recvtype},
-                         settings_of(xinfo, comm).alltoallv);
+                         {receive_counts, receive_starts, recvtype}, algorithm);
+}
+
+/// Blocks of one length.
+void alltoall(const void* sendbuf, Offset sendcount, MPI_Datatype sendtype, void* recvbuf,
+              Offset recvcount, MPI_Datatype recvtype, const mpi::Collective& algorithm,
+              const mpi::Comm& comm) {
+  const auto n = static_cast<std::size_t>(comm.size());
+  const auto starts = [n](Offset count) {
+    std::vector<Offset> starts_of(n);
+    for (std::size_t r = 0; r < n; ++r) starts_of[r] = static_cast<Offset>(r) * count;
+    return starts_of;
+  };
+  const std::vector<Offset> counts(n, sendcount), send_starts = starts(sendcount);
+  const std::vector<Offset> receive_counts(n, recvcount), receive_starts = starts(recvcount);
+  collectives::alltoallv(comm, sendbuf,
+                         sendbuf == MPI_IN_PLACE ? collectives::Side{{}, {}, sendtype}
+                                                 : collectives::Side{counts, send_starts, sendtype},
+                         recvbuf, {receive_counts, receive_starts, recvtype}, algorithm);
 }
 
 }  // namespace
@@ -77,18 +94,25 @@ extern "C" {
 
 int MPIX_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                    const MPIX_Info* xinfo, MPIX_Comm* xcomm) {
-  return guarded([&] { allreduce(sendbuf, recvbuf, count, datatype, op, xinfo, comm_of(xcomm)); });
+  return guarded([&] {
+    allreduce(sendbuf, recvbuf, count, datatype, op, settings_of(xinfo, comm_of(xcomm)).allreduce,
+              comm_of(xcomm));
+  });
 }
 
 int MPIX_Allreduce_c(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype,
                      MPI_Op op, const MPIX_Info* xinfo, MPIX_Comm* xcomm) {
-  return guarded([&] { allreduce(sendbuf, recvbuf, count, datatype, op, xinfo, comm_of(xcomm)); });
+  return guarded([&] {
+    allreduce(sendbuf, recvbuf, count, datatype, op, settings_of(xinfo, comm_of(xcomm)).allreduce,
+              comm_of(xcomm));
+  });
 }
 
 int MPIX_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                    int recvcount, MPI_Datatype recvtype, const MPIX_Info* xinfo, MPIX_Comm* xcomm) {
   return guarded([&] {
-    allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, xinfo, comm_of(xcomm));
+    allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+              settings_of(xinfo, comm_of(xcomm)).allgather, comm_of(xcomm));
   });
 }
 
@@ -96,7 +120,8 @@ int MPIX_Allgather_c(const void* sendbuf, int64_t sendcount, MPI_Datatype sendty
                      int64_t recvcount, MPI_Datatype recvtype, const MPIX_Info* xinfo,
                      MPIX_Comm* xcomm) {
   return guarded([&] {
-    allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, xinfo, comm_of(xcomm));
+    allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+              settings_of(xinfo, comm_of(xcomm)).allgather, comm_of(xcomm));
   });
 }
 
@@ -123,8 +148,8 @@ int MPIX_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispl
                    const int rdispls[], MPI_Datatype recvtype, const MPIX_Info* xinfo,
                    MPIX_Comm* xcomm) {
   return guarded([&] {
-    alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, xinfo,
-              comm_of(xcomm));
+    alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+              settings_of(xinfo, comm_of(xcomm)).alltoallv, comm_of(xcomm));
   });
 }
 
@@ -133,8 +158,40 @@ int MPIX_Alltoallv_c(const void* sendbuf, const int64_t sendcounts[], const int6
                      const int64_t rdispls[], MPI_Datatype recvtype, const MPIX_Info* xinfo,
                      MPIX_Comm* xcomm) {
   return guarded([&] {
-    alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, xinfo,
-              comm_of(xcomm));
+    alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+              settings_of(xinfo, comm_of(xcomm)).alltoallv, comm_of(xcomm));
+  });
+}
+
+int MPIL_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                   MPIL_Comm* comm) {
+  return guarded([&] {
+    allreduce(sendbuf, recvbuf, count, datatype, op, allreduce_algorithm(), comm_of(comm));
+  });
+}
+
+int MPIL_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   int recvcount, MPI_Datatype recvtype, MPIL_Comm* comm) {
+  return guarded([&] {
+    allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, allgather_algorithm(),
+              comm_of(comm));
+  });
+}
+
+int MPIL_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  int recvcount, MPI_Datatype recvtype, MPIL_Comm* comm) {
+  return guarded([&] {
+    alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, alltoall_algorithm(),
+             comm_of(comm));
+  });
+}
+
+int MPIL_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                   MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                   const int rdispls[], MPI_Datatype recvtype, MPIL_Comm* comm) {
+  return guarded([&] {
+    alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+              alltoallv_algorithm(), comm_of(comm));
   });
 }
 

@@ -42,19 +42,6 @@ int class_of_current_exception(std::string& text) {
   }
 }
 
-void require(bool condition, int mpi_class, const char* what) {
-  if (!condition) throw ClassifiedError(mpi_class, what);
-}
-
-/// Local, and the same on all processes.
-void check_comm(MPI_Comm comm) {
-  require(comm != MPI_COMM_NULL, MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
-  int is_inter = 0;
-  mpi::check(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");
-  require(!is_inter, MPI_ERR_COMM,
-          "the communicator is an intercommunicator; only intracommunicators are supported");
-}
-
 }  // namespace
 
 int report_current_exception() noexcept {
@@ -63,6 +50,18 @@ int report_current_exception() noexcept {
   } catch (...) {  // no memory for the text
     return MPI_ERR_NO_MEM;
   }
+}
+
+void require(bool condition, int mpi_class, const char* what) {
+  if (!condition) throw ClassifiedError(mpi_class, what);
+}
+
+void check_comm(MPI_Comm comm) {
+  require(comm != MPI_COMM_NULL, MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
+  int is_inter = 0;
+  mpi::check(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");
+  require(!is_inter, MPI_ERR_COMM,
+          "the communicator is an intercommunicator; only intracommunicators are supported");
 }
 
 const mpi::Comm& comm_of(const MPIX_Comm* xcomm) {

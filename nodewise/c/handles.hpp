@@ -45,6 +45,12 @@ int guarded(Body&& body) noexcept {
   }
 }
 
+/// Throws with a class of MPI unless `condition` holds.
+void require(bool condition, int mpi_class, const char* what);
+
+/// Local, and the same on all processes. Throws with MPI_ERR_COMM for one that cannot be used.
+void check_comm(MPI_Comm comm);
+
 /// Throws with MPI_ERR_COMM, on this process, where there is no communicator to agree on.
 const mpi::Comm& comm_of(const MPIX_Comm* xcomm);
 

@@ -64,8 +64,9 @@ NODEWISE_MPIX_API const char* MPIX_Last_error(void);
  * is allowed. sendcount items of sendtype must be as many bytes as recvcount of recvtype, and as
  * many on every process.
  *
- * recv_nnz: before, how many messages src and recvvals have room for, or a negative number if that
- *   is sure to be enough; after, how many arrived. Fewer than there was room for is no error.
+ * recv_nnz: before, how many messages src and recvvals have room for, INT_MAX where it is sure to
+ * be enough; after, how many arrived. Fewer than there was room for is no error; a negative number
+ *   is MPI_ERR_ARG on all processes.
  * src: the processes they came from, ascending. recvvals: message k at item k * recvcount.
  * xinfo: may be NULL; the same options on all processes.
  *
@@ -80,7 +81,7 @@ NODEWISE_MPIX_API int MPIX_Alltoall_crs(int send_nnz, const int* dest, int sendc
  * item sdispls[i]; sendvals has send_size items.
  *
  * recv_nnz, recv_size: before, how many messages src, recvcounts and rdispls, and how many items
- *   recvvals have room for (negative: sure to be enough); after, how many arrived.
+ *   recvvals have room for; after, how many arrived.
  * src, recvcounts, rdispls: where each message came from, its items, and where it begins in
  *   recvvals. Ordered by source, one message behind the other.
  *

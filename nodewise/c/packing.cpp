@@ -31,6 +31,10 @@ ItemType::ItemType(MPI_Datatype type) : type_(type) {
   MPI_Aint extent = 0;
   mpi::check(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
   extent_ = extent;
+  MPI_Aint true_lower = 0;
+  MPI_Aint true_extent = 0;
+  mpi::check(MPI_Type_get_true_extent(type, &true_lower, &true_extent), "MPI_Type_get_true_extent");
+  end_ = true_lower + true_extent;
   int integers = 0;
   int addresses = 0;
   int types = 0;
@@ -61,8 +65,13 @@ void ItemType::pack(const void* items, std::int64_t first, std::int64_t count,
   }
 }
 
-void ItemType::unpack(const std::byte* packed, std::int64_t count, void* items) const {
-  auto* to = static_cast<std::byte*>(items);
+std::int64_t ItemType::memory_of(std::int64_t count) const {
+  return count == 0 ? 0 : (count - 1) * extent_ + std::max(extent_, end_);
+}
+
+void ItemType::unpack(const std::byte* packed, std::int64_t count, void* items,
+                      std::int64_t first) const {
+  auto* to = static_cast<std::byte*>(items) + first * extent_;
   if (plain_) {
     std::copy_n(packed, count * extent_, to);
     return;

@@ -23,13 +23,17 @@ class ItemType {
   /// Appends items first .. first + count of an array.
   void pack(const void* items, std::int64_t first, std::int64_t count,
             Array<std::byte>& packed) const;
-  /// Writes packed items to `items`, an array of the type.
-  void unpack(const std::byte* packed, std::int64_t count, void* items) const;
+  /// Writes packed items to `items`, an array of the type, from item `first` on.
+  void unpack(const std::byte* packed, std::int64_t count, void* items,
+              std::int64_t first = 0) const;
+  /// The bytes of memory that an array of `count` items takes.
+  std::int64_t memory_of(std::int64_t count) const;
 
  private:
   MPI_Datatype type_;
   std::size_t bytes_ = 0;
   std::int64_t extent_ = 0;
+  std::int64_t end_ = 0;  // where the data of an item end in memory
   bool plain_ = false;
 };
 
