@@ -13,6 +13,7 @@
 #include "nodewise/roofline/overlap.hpp"
 #include "nodewise/roofline/record.hpp"
 #include "nodewise/roofline/solve_traffic.hpp"
+#include "nodewise/solver/amg2023.hpp"
 #include "nodewise/solver/record.hpp"
 #include "nodewise/solver/tune.hpp"
 
@@ -43,6 +44,7 @@ struct BenchRecord {
   report::RunFrame run;
   roofline::Record measured;
   std::optional<roofline::OverlapRecord> overlap;  ///< of `bench overlap`
+  std::optional<solver::Amg2023Record> amg2023;    ///< of `bench amg2023`
 };
 
 struct TuneRecord {

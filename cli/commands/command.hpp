@@ -32,6 +32,8 @@ struct CommandFacts {
   Required<ExitCode (*)(const Call& call)> run;
   /// Local. Refuses combinations of options that are its own; throws Failure{usage}. Null: none.
   void (*check)(const Settings& settings) = nullptr;
+  /// Local. The words behind the command as the options have them; null: as they are.
+  std::vector<std::string> (*rewrite)(std::span<const std::string> words) = nullptr;
   std::string output = "the solution x";  ///< what --output writes
   /// Names of options that mean another thing for it, and what.
   std::vector<NamedValue> meanings = {};

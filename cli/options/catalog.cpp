@@ -73,7 +73,7 @@ bool exceeds_int(std::string_view text) {
 /// have.
 std::string refusal(const FieldInfo& f, const std::string& option, std::string_view text,
                     std::string_view message) {
-  if (f.type == "integer" && f.limits.starts_with(">=") && exceeds_int(text)) {
+  if (f.type.starts_with("integer") && f.limits.starts_with(">=") && exceeds_int(text)) {
     return fmt::format("--{}: '{}' is more than {}, the largest number that is taken", option, text,
                        std::numeric_limits<int>::max());
   }
@@ -187,6 +187,8 @@ std::vector<Option> make_catalog() {
 std::string placeholder(const Option& option) {
   if (option.type == "integer") return "N";
   if (option.type == "number") return "X";
+  if (option.type == "integers") return "N,...";
+  if (option.type == "numbers") return "X,...";
   if (option.type == "choice") return "NAME";
   if (option.type == "choices") return "NAME,...";
   std::string upper = option.type;

@@ -1,6 +1,7 @@
 #include "cli/options/parse.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <optional>
 
@@ -107,6 +108,40 @@ void store(Settings& settings, std::span<const Collected> collected) {
   const CLI::Option* option = app.get_option_no_throw(name);
   if (option == nullptr) fail_usage(std::string(message));
   fail_usage(name + (option->count() > 1 ? " is given more than once" : " needs a value"));
+}
+
+bool is_number(const std::string& word) {
+  double ignored = 0;
+  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), ignored);
+  return status == std::errc() && end == word.data() + word.size();
+}
+
+/// Whether an option of the command that takes several numbers is named by the word.
+bool takes_numbers(const std::string& word, const Command& command) {
+  const auto is_named = [&](const Option& option) {
+    const bool takes = option.type == "integers" || option.type == "numbers";
+    const std::string letter = {'-', option.letter};
+    return takes && option.belongs_to(command) &&
+           (word == "--" + option.name || (option.letter != 0 && word == letter));
+  };
+  const std::span<const Option> options = catalog();
+  return std::any_of(options.begin(), options.end(), is_named);
+}
+
+/// The words with `--n 40 20 10` as `--n 40,20,10`.
+std::vector<std::string> with_lists(std::span<const std::string> words, const Command& command) {
+  std::vector<std::string> all;
+  bool is_in_list = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool goes_on = is_in_list && i > 0 && is_number(words[i - 1]) && is_number(words[i]);
+    if (goes_on) {
+      all.back() += "," + words[i];
+      continue;
+    }
+    is_in_list = takes_numbers(words[i], command) || (is_in_list && is_number(words[i]));
+    all.push_back(words[i]);
+  }
+  return all;
 }
 
 void run_parser(CLI::App& app, std::span<const std::string> words) {
@@ -249,7 +284,12 @@ Settings parse_command(const Command& command, std::span<const std::string> word
   app.add_option("files", settings.files);
   std::vector<Collected> collected;
   declare(app, collected, command);
-  run_parser(app, words);
+  if (command.leaves_words) {
+    run_parser(app, words);
+  } else {
+    const std::vector<std::string> listed = with_lists(words, command);
+    run_parser(app, command.rewrite != nullptr ? command.rewrite(listed) : listed);
+  }
   settings.help = settings.help || settings.help_all;
   if (settings.help || command.leaves_words) return settings;
   for (const std::string& word : app.remaining()) {

@@ -98,4 +98,30 @@ void print_bench(Console& console, const BenchRecord& all) {
   console.line(fmt::format("measured in {}", human_seconds(record.seconds)));
 }
 
+void print_amg2023(Console& console, const BenchRecord& all) {
+  const solver::Amg2023Record& record = *all.amg2023;
+  const solver::Amg2023Problem& problem = record.problem;
+  const std::string solves = record.solves() == 1 ? "solve" : "3 solve";
+  console.line(fmt::format("Figure of merit {}: nnz_AP / (setup + {}), of AMG2023's problem {}",
+                           record.converged ? fmt::format("{:.4g}", record.merit()) : "-", solves,
+                           problem.number));
+  print_entry(
+      console, "problem",
+      fmt::format("{}, {} points a rank", all.run.matrix.source, fmt::join(problem.points, " x ")));
+  print_entry(
+      console, "iterations",
+      fmt::format("{} of {}, {}, relative residual {:.2g}", record.iterations, record.method,
+                  record.converged ? "converged" : "not converged", record.relative_residual));
+  print_entry(console, "nonzeros",
+              fmt::format("{} of the matrix, {} of all {} and interpolations (nnz_AP)",
+                          all.run.matrix.nonzeros, static_cast<GlobalIndex>(record.nonzeros_AP()),
+                          counted(std::ssize(record.levels), "level")));
+  print_entry(
+      console, "setup",
+      fmt::format("{}, nnz_AP / setup {:.4g}", duration(record.setup_s), record.setup_merit()));
+  print_entry(
+      console, "solve",
+      fmt::format("{}, nnz_AP / solve {:.4g}", duration(record.solve_s), record.solve_merit()));
+}
+
 }  // namespace nodewise::cli

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "nodewise/base/by_level.hpp"
 #include "nodewise/base/family.hpp"
 
 namespace nodewise {
@@ -87,6 +88,40 @@ double parse_number(std::string_view name, std::string_view text, double low, do
     throw_value(name, text, "a number " + print_range(low, high));
   }
   return value;
+}
+
+std::vector<int> parse_integers(std::string_view name, std::string_view text, int low,
+                                std::span<const std::size_t> counts) {
+  std::vector<int> values;
+  for (const std::string_view part : split_list(text)) {
+    values.push_back(
+        static_cast<int>(parse_integer(name, part, low, std::numeric_limits<int>::max())));
+  }
+  if (std::find(counts.begin(), counts.end(), values.size()) == counts.end()) {
+    std::vector<std::size_t> wanted;  // none, which some take, is no advice
+    for (const std::size_t count : counts) {
+      if (count > 0) wanted.push_back(count);
+    }
+    throw_value(name, text, fmt::format("{} whole numbers", fmt::join(wanted, " or ")));
+  }
+  return values;
+}
+
+std::vector<double> parse_numbers(std::string_view name, std::string_view text) {
+  std::vector<double> values;
+  for (const std::string_view part : split_list(text)) {
+    values.push_back(parse_number(name, part, std::numeric_limits<double>::lowest(),
+                                  std::numeric_limits<double>::max()));
+  }
+  return values;
+}
+
+std::string print_list(std::span<const int> values) {
+  return fmt::format("{}", fmt::join(values, ","));
+}
+
+std::string print_list(std::span<const double> values) {
+  return fmt::format("{}", fmt::join(values, ","));
 }
 
 bool parse_flag(std::string_view name, std::string_view text) {

@@ -68,10 +68,11 @@ constexpr bool overlap(Affects a, Affects b) {
 
 /// The description of an option, whatever struct the option is in.
 struct FieldInfo {
-  std::string name;     ///< snake_case, as in the struct; the command line writes it with dashes
-  std::string type;     ///< "integer", "number", "flag", "text", "choice" or "choices"
-  std::string meaning;  ///< one sentence for the help and the reference page
-  std::string limits;   ///< such as ">= 1"; empty where any value will do
+  std::string name;  ///< snake_case, as in the struct; the command line writes it with dashes
+  std::string
+      type;  ///< "integer", "integers", "number", "numbers", "flag", "text", "choice" or "choices"
+  std::string meaning;                 ///< one sentence for the help and the reference page
+  std::string limits;                  ///< such as ">= 1"; empty where any value will do
   std::vector<Word> choices = {};      ///< the words of a choice of no family
   const FamilyBase* family = nullptr;  ///< of the methods it chooses from
   std::string needs = {};  ///< of the same struct, to have an effect: "aggressive_levels above 0"
@@ -121,6 +122,12 @@ namespace detail {
 long long parse_integer(std::string_view name, std::string_view text, long long low,
                         long long high);
 double parse_number(std::string_view name, std::string_view text, double low, double high);
+/// Numbers with commas between them, as many as one of `counts`.
+std::vector<int> parse_integers(std::string_view name, std::string_view text, int low,
+                                std::span<const std::size_t> counts);
+std::vector<double> parse_numbers(std::string_view name, std::string_view text);
+std::string print_list(std::span<const int> values);
+std::string print_list(std::span<const double> values);
 bool parse_flag(std::string_view name, std::string_view text);
 int parse_choice(std::string_view name, std::string_view text, std::span<const Word> choices);
 std::string print_choice(std::string_view name, int value, std::span<const Word> choices);
@@ -151,6 +158,29 @@ Field<S> field(std::string name, double S::*member, std::string meaning, double 
           [member](const S& s) { return detail::print_number(s.*member); },
           [name, member, low, high](S& s, std::string_view text) {
             s.*member = detail::parse_number(name, text, low, high);
+          }};
+}
+
+/// `count` whole numbers from `low` on, or none.
+template <class S>
+Field<S> field(std::string name, std::vector<int> S::*member, std::string meaning, int low,
+               std::size_t count) {
+  return {{name, "integers", std::move(meaning),
+           detail::print_range(static_cast<long long>(low), std::numeric_limits<int>::max())},
+          [member](const S& s) { return detail::print_list(s.*member); },
+          [name, member, low, count](S& s, std::string_view text) {
+            const std::size_t counts[] = {0, count};
+            s.*member = detail::parse_integers(name, text, low, counts);
+          }};
+}
+
+/// Any real numbers, or none.
+template <class S>
+Field<S> field(std::string name, std::vector<double> S::*member, std::string meaning) {
+  return {{name, "numbers", std::move(meaning), ""},
+          [member](const S& s) { return detail::print_list(s.*member); },
+          [name, member](S& s, std::string_view text) {
+            s.*member = detail::parse_numbers(name, text);
           }};
 }
 

@@ -18,6 +18,10 @@ namespace nodewise::io {
 struct GalleryOptions {
   Choice<ModelProblem> problem = "laplace27";  ///< with the options that are its own
   int n = 32;  ///< points in each direction; rows for `random`; cubes across the beam
+  /// Of problems with sides (ModelProblemFacts::has_sides), where these differ: n is the number of
+  /// points in the direction that runs fastest, then these. Both are 0 where they do not.
+  int n_y = 0;
+  int n_z = 0;
 };
 
 std::span<const Field<GalleryOptions>> gallery_fields();

@@ -36,6 +36,7 @@ struct ModelProblemFacts {
   Required<GenerateProblem<float>> in_float;
   /// Local. How large it is, in words; null where `n` says it.
   std::string (*says_size)(const GalleryOptions& options) = nullptr;
+  bool has_sides = false;  ///< `n` may be three numbers
 };
 
 struct ModelProblem : MethodInfo, ModelProblemFacts {

@@ -15,6 +15,7 @@ using roofline::Record;
 /// Raised whenever a field changes its meaning or goes away; new fields leave it as it is.
 constexpr int bench_schema_version = 1;
 constexpr int overlap_schema_version = 1;
+constexpr int amg2023_schema_version = 1;
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 Json times_json(const Repeats& times) {
@@ -63,9 +64,8 @@ Json bench_levels_json(const Record& record) {
   return levels;
 }
 
-/// What both reports begin with.
-Json bench_frame_json(int schema_version, const Record& record, const RunFrame& run) {
-  const model::MemoryBandwidth bandwidth = record.bandwidth();
+/// What all three reports begin with.
+Json run_frame_json(int schema_version, const RunFrame& run) {
   const run::MatrixSummary& matrix = run.matrix;
   return {{"schema_version", schema_version},
           {"program", program_json()},
@@ -79,14 +79,20 @@ Json bench_frame_json(int schema_version, const Record& record, const RunFrame& 
             {"graph_laplacian", matrix.graph_laplacian},
             {"rows", matrix.rows},
             {"nonzeros", matrix.nonzeros},
-            {"symmetric", matrix.symmetric}}},
-          {"cache_bytes", number(record.cache_bytes > 0 ? record.cache_bytes : nothing)},
-          {"memory",
-           {{"array_bytes", record.array_bytes},
-            {"triad_bytes_per_s", number(bandwidth.triad_bytes_per_s)},
-            {"triad_times_s", times_json(record.triad)},
-            {"reading_bytes_per_s", number(bandwidth.reading_bytes_per_s)},
-            {"reading_times_s", times_json(record.reading)}}}};
+            {"symmetric", matrix.symmetric}}}};
+}
+
+/// What those of measured kernels go on with.
+Json bench_frame_json(int schema_version, const Record& record, const RunFrame& run) {
+  const model::MemoryBandwidth bandwidth = record.bandwidth();
+  Json document = run_frame_json(schema_version, run);
+  document["cache_bytes"] = number(record.cache_bytes > 0 ? record.cache_bytes : nothing);
+  document["memory"] = {{"array_bytes", record.array_bytes},
+                        {"triad_bytes_per_s", number(bandwidth.triad_bytes_per_s)},
+                        {"triad_times_s", times_json(record.triad)},
+                        {"reading_bytes_per_s", number(bandwidth.reading_bytes_per_s)},
+                        {"reading_times_s", times_json(record.reading)}};
+  return document;
 }
 
 Json over_ranks_json(const roofline::OverRanks& times) {
@@ -138,6 +144,31 @@ std::string overlap_json(const roofline::OverlapRecord& record, const RunFrame& 
   }
   document["cases"] = cases;
   document["seconds"] = record.measured.seconds;
+  return dumped(document);
+}
+
+std::string amg2023_json(const solver::Amg2023Record& record, const RunFrame& run) {
+  Json document = run_frame_json(amg2023_schema_version, run);
+  document["problem"] = {{"number", record.problem.number},
+                         {"points_per_rank", record.problem.points},
+                         {"processors", record.problem.processors}};
+  document["method"] = record.method;
+  document["converged"] = record.converged;
+  document["iterations"] = record.iterations;
+  document["relative_residual"] = number(record.relative_residual);
+  Json levels = Json::array();
+  for (const amg::LevelInfo& level : record.levels) {
+    levels.push_back({{"rows", level.rows},
+                      {"nonzeros", level.nonzeros},
+                      {"interpolation_nonzeros", level.interpolation_nonzeros}});
+  }
+  document["levels"] = levels;
+  document["nonzeros_AP"] = record.nonzeros_AP();
+  document["setup_s"] = number(record.setup_s);
+  document["solve_s"] = number(record.solve_s);
+  document["figure_of_merit"] = number(record.merit());
+  document["figure_of_merit_setup"] = number(record.setup_merit());
+  document["figure_of_merit_solve"] = number(record.solve_merit());
   return dumped(document);
 }
 

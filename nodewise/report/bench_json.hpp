@@ -1,5 +1,5 @@
-// The reports of `nodewise bench` as JSON; docs/bench.schema.json and docs/overlap.schema.json
-// describe them.
+// The reports of `nodewise bench` as JSON; docs/bench.schema.json, docs/overlap.schema.json and
+// docs/amg2023.schema.json describe them.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 #include "nodewise/report/frame.hpp"
 #include "nodewise/roofline/overlap.hpp"
 #include "nodewise/roofline/record.hpp"
+#include "nodewise/solver/amg2023.hpp"
 
 namespace nodewise::report {
 
@@ -16,5 +17,7 @@ namespace nodewise::report {
 std::string bench_json(const roofline::Record& record, const RunFrame& run = {});
 /// Of computing while messages travel.
 std::string overlap_json(const roofline::OverlapRecord& record, const RunFrame& run = {});
+/// Of the benchmark AMG2023.
+std::string amg2023_json(const solver::Amg2023Record& record, const RunFrame& run = {});
 
 }  // namespace nodewise::report

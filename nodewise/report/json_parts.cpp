@@ -15,6 +15,8 @@ Json text_or_null(const std::string& text) {
 }
 
 Json option_value(const std::string& type, const std::string& text) {
+  const bool is_list = text.find(',') != std::string::npos;  // or none, of a type of lists
+  if (type == "integers" && !text.empty() && !is_list) return Json::parse(text, nullptr, false);
   if (type == "integer" || type == "number") return Json::parse(text, nullptr, false);
   if (type == "flag") return text == "true";
   return text_or_null(text);

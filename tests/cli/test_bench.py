@@ -149,3 +149,89 @@ def test_overlap_is_measured_without_a_cycle(nodewise, source, tmp_path):
                         "--no-cycle")
     assert report["levels"] == [] and not ways_of(report, "cycle")
     assert set(ways_of(report, "product")) == {("direct", 1, "none"), ("direct", 1, "naive")}
+
+
+@pytest.fixture
+def amg2023(nodewise, tmp_path, source):
+    """Runs the benchmark AMG2023, and gives what it prints and its report."""
+
+    def run(*words, ranks=1):
+        result = nodewise("bench", "amg2023", *words, "--json", "r.json", ranks=ranks)
+        assert result.code == 0, result.err
+        report = json.loads((tmp_path / "r.json").read_text())
+        schema = json.loads((source / "docs" / "amg2023.schema.json").read_text())
+        jsonschema.Draft7Validator(schema).validate(report)
+        return result.out, report
+
+    return run
+
+
+@pytest.mark.parametrize("ranks, processors", [(1, (1, 1, 1)), (2, (1, 2, 1)), (4, (2, 1, 2))])
+def test_problem_1_of_amg2023(amg2023, ranks, processors):
+    n = (7, 6, 5)
+    out, report = amg2023("--n", *n, "--processors", *processors, ranks=ranks)
+    rows, nonzeros = 1, 1
+    for points, boxes in zip(n, processors):
+        rows *= points * boxes
+        nonzeros *= 3 * points * boxes - 2
+    assert report["matrix"]["rows"] == rows and report["matrix"]["nonzeros"] == nonzeros
+    assert report["problem"] == {"number": 1, "points_per_rank": list(n), "processors": list(processors)}
+    assert report["method"] == "gmres" and report["relative_residual"] <= 1e-12
+    levels = report["levels"]
+    assert levels[0]["nonzeros"] == nonzeros
+    total = sum(level["nonzeros"] + level["interpolation_nonzeros"] for level in levels)
+    assert report["nonzeros_AP"] == total
+    merit = total / (report["setup_s"] + report["solve_s"])
+    assert report["figure_of_merit"] == pytest.approx(merit)
+    first = next(line for line in out.splitlines() if line.startswith("Figure of merit"))
+    assert f"{merit:.4g}" in first and "problem 1" in first
+
+
+def test_problem_2_of_amg2023(amg2023):
+    out, report = amg2023("--problem", 2, "--n", "6,6,6", ranks=2)
+    assert report["problem"]["processors"] == [2, 1, 1]
+    assert report["matrix"]["nonzeros"] == 7 * 12 * 36 - 2 * (36 + 2 * 72)
+    assert report["method"] == "cg" and report["relative_residual"] <= 1e-8
+    assert report["options"]["aggressive-levels"] == 1 and report["preset"]["name"] == "default"
+    merit = report["nonzeros_AP"] / (report["setup_s"] + 3 * report["solve_s"])
+    assert report["figure_of_merit"] == pytest.approx(merit)
+    _, report = amg2023("--problem=2", "--aggressive-levels", 0)
+    assert report["options"]["aggressive-levels"] == 0
+    assert report["matrix"]["rows"] == 1000  # ten points a rank in each direction
+
+
+@pytest.mark.parametrize("words, text", [
+    (["--processors", "2", "2", "1"], "--processors 2 2 1 are 4 ranks, but the program runs on 1"),
+    (["--processors", "2", "1"], "3 whole numbers"),
+    (["--n", "4", "0", "4"], "a whole number >= 1"),
+    (["--n", "4", "4"], "1 or 3 whole numbers"),
+    (["--problem", "3"], "AMG2023 has --problem 1 and 2, and no '3'"),
+    (["--coefficients", "6", "-1"], "takes no --coefficients"),
+    (["--seconds", "3"], "takes no --seconds"),
+    (["A.mtx"], "makes its own matrix"),
+])
+def test_amg2023_refuses(nodewise, words, text):
+    result = nodewise("bench", "amg2023", *words)
+    assert result.code == 2
+    assert text in result.err
+    assert result.err.startswith("nodewise: ") and result.err.count("\n") == 1
+
+
+def test_amg2023_refuses_other_ranks_once(nodewise):
+    result = nodewise("bench", "amg2023", "--processors", 2, 2, 1, ranks=2)
+    assert result.code == 2
+    assert result.err.count("--processors 2 2 1 are 4 ranks, but the program runs on 2") == 1
+
+
+def test_model_problems_in_boxes(nodewise, tmp_path):
+    solve = nodewise("solve", "-p", "laplace27", "-n", 8, 6, 5, "--processors", 2, 1, 1, "--coefficients",
+                     26, -4, -0.15, -0.0125, "--json", "r.json", ranks=2)
+    assert solve.code == 0, solve.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["matrix"]["rows"] == 240
+    assert report["options"]["n"] == "8,6,5" and report["options"]["processors"] == "2,1,1"
+    assert report["options"]["coefficients"] == "26,-4,-0.15,-0.0125"
+    wrong = nodewise("solve", "-p", "laplace27", "-n", 8, "--processors", 3, 1, 1, ranks=2)
+    assert wrong.code == 2 and "--processors 3,1,1 are 3 ranks, but the matrix is made by 2" in wrong.err
+    plain = nodewise("solve", "-p", "laplace5", "-n", "8,8,8")
+    assert plain.code == 2 and "laplace5 takes one --n" in plain.err
