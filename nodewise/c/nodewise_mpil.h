@@ -20,8 +20,12 @@
 #define NODEWISE_MPIL_API
 #endif
 
+/* In C++, too, any number is a value that can be looked at, and refused. */
 #ifdef __cplusplus
+#define NODEWISE_MPIL_NUMBERS : unsigned
 extern "C" {
+#else
+#define NODEWISE_MPIL_NUMBERS
 #endif
 
 /* A communicator that knows which processes share a node, with neighbours where
@@ -37,7 +41,7 @@ typedef struct MPIL_Request MPIL_Request;
 /* Algorithms. Those of a line are one to Nodewise, named in [].
  * [automatic] chooses at each call from the placement of the processes and the length. It is the
  * default of the collectives and of the sparse exchanges, and has a name here that theirs lack. */
-enum AlltoallMethod {
+enum AlltoallMethod NODEWISE_MPIL_NUMBERS {
   ALLTOALL_PAIRWISE, /* [mpi] */
   ALLTOALL_NONBLOCKING,
   ALLTOALL_HIERARCHICAL_PAIRWISE, /* [node_aware], down to the last but one */
@@ -53,7 +57,7 @@ enum AlltoallMethod {
   ALLTOALL_PMPI, /* [mpi] */
   ALLTOALL_AUTOMATIC
 };
-enum AlltoallvMethod {
+enum AlltoallvMethod NODEWISE_MPIL_NUMBERS {
   ALLTOALLV_PAIRWISE, /* [mpi], all but the last */
   ALLTOALLV_NONBLOCKING,
   ALLTOALLV_BATCH,
@@ -61,7 +65,7 @@ enum AlltoallvMethod {
   ALLTOALLV_PMPI,
   ALLTOALLV_AUTOMATIC
 };
-enum AllreduceMethod {
+enum AllreduceMethod NODEWISE_MPIL_NUMBERS {
   ALLREDUCE_RECURSIVE_DOUBLING,  /* [mpi] */
   ALLREDUCE_DISSEMINATION_LOC,   /* [node_aware] */
   ALLREDUCE_DISSEMINATION_ML,    /* [node_aware] */
@@ -69,19 +73,22 @@ enum AllreduceMethod {
   ALLREDUCE_PMPI,                /* [mpi] */
   ALLREDUCE_AUTOMATIC
 };
-enum AllgatherMethod {
+enum AllgatherMethod NODEWISE_MPIL_NUMBERS {
   ALLGATHER_RING, /* [mpi], all but the last */
   ALLGATHER_BRUCK,
   ALLGATHER_PMPI,
   ALLGATHER_AUTOMATIC
 };
 /* [direct], each message goes straight; or [three_step], joined between nodes. */
-enum NeighborAlltoallvMethod { NEIGHBOR_ALLTOALLV_STANDARD, NEIGHBOR_ALLTOALLV_LOCALITY };
-enum NeighborAlltoallvInitMethod {
+enum NeighborAlltoallvMethod NODEWISE_MPIL_NUMBERS {
+  NEIGHBOR_ALLTOALLV_STANDARD,
+  NEIGHBOR_ALLTOALLV_LOCALITY
+};
+enum NeighborAlltoallvInitMethod NODEWISE_MPIL_NUMBERS {
   NEIGHBOR_ALLTOALLV_INIT_STANDARD,
   NEIGHBOR_ALLTOALLV_INIT_LOCALITY
 };
-enum AlltoallCRSMethod {
+enum AlltoallCRSMethod NODEWISE_MPIL_NUMBERS {
   ALLTOALL_CRS_RMA,              /* [rma] */
   ALLTOALL_CRS_NONBLOCKING,      /* [nonblocking] */
   ALLTOALL_CRS_NONBLOCKING_LOC,  /* [locality_nonblocking] */
@@ -89,7 +96,7 @@ enum AlltoallCRSMethod {
   ALLTOALL_CRS_PERSONALIZED_LOC, /* [locality_personalized] */
   ALLTOALL_CRS_AUTOMATIC
 };
-enum AlltoallvCRSMethod {
+enum AlltoallvCRSMethod NODEWISE_MPIL_NUMBERS {
   ALLTOALLV_CRS_NONBLOCKING,
   ALLTOALLV_CRS_NONBLOCKING_LOC,
   ALLTOALLV_CRS_PERSONALIZED,

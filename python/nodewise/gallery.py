@@ -1,7 +1,7 @@
 """Model problems: `nodewise.gallery.laplace27(40)`, `nodewise.gallery.rotated_fe(1000, comm=comm)` and others.
 
-`nodewise.gallery.problems()` says what there is. All take `n`, the points in each direction, and the options that are
-the problem's own, as `nodewise solve --problem` does.
+`nodewise.gallery.problems()` says what there is. All take `n`, the points in each direction (`laplace7` and `laplace27`
+also three numbers), and the options that are the problem's own, as `nodewise solve --problem` does.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nodewise.keywords import Option, as_text
 class Problem(Protocol):
     """A model problem: makes its matrix, each rank its own rows; collective."""
 
-    def __call__(self, n: int = ..., comm: AnyComm = ..., **options: object) -> Matrix: ...
+    def __call__(self, n: int | tuple[int, int, int] = ..., comm: AnyComm = ..., **options: object) -> Matrix: ...
 
 
 def problems() -> dict[str, str]:
@@ -25,7 +25,9 @@ def problems() -> dict[str, str]:
     return {str(entry["name"]): str(entry["summary"]) for entry in core.problems()}
 
 
-def generate(problem: str, n: int = 32, comm: AnyComm = None, **options: object) -> Matrix:
+def generate(
+    problem: str, n: int | tuple[int, int, int] = 32, comm: AnyComm = None, **options: object
+) -> Matrix:
     """Collective. A model problem by its name; the matrix of one with rigid body modes knows its coordinates."""
     communicator = communicator_of(comm)
     values = communicator.collectively(lambda: as_text({"problem": problem, "n": n, **options}))
@@ -38,7 +40,7 @@ def generate(problem: str, n: int = 32, comm: AnyComm = None, **options: object)
 
 
 def _maker(problem: str, entry: dict[str, Any]) -> Problem:
-    def make(n: int = 32, comm: AnyComm = None, **options: object) -> Matrix:
+    def make(n: int | tuple[int, int, int] = 32, comm: AnyComm = None, **options: object) -> Matrix:
         return generate(problem, n, comm, **options)
 
     lines = [f"    {Option(one)!r}" for one in entry["options"] if one["name"] != "problem"]
