@@ -217,6 +217,18 @@ def test_amg2023_refuses(nodewise, words, text):
     assert result.err.startswith("nodewise: ") and result.err.count("\n") == 1
 
 
+def test_amg2023_has_no_figure_without_convergence(nodewise, tmp_path, source):
+    """One point of each rank in a direction of two ranks: the matrix of problem 2 is indefinite."""
+    result = nodewise("bench", "amg2023", "--problem", 2, "--n", 8, 1, 8, "--processors", 1, 2, 1,
+                      "--json", "r.json", ranks=2)
+    assert result.code == 1
+    assert "the solver did not converge: there is no figure of merit" in result.err
+    report = json.loads((tmp_path / "r.json").read_text())
+    schema = json.loads((source / "docs" / "amg2023.schema.json").read_text())
+    jsonschema.Draft7Validator(schema).validate(report)
+    assert report["figure_of_merit"] is None and not report["converged"]
+
+
 def test_amg2023_refuses_other_ranks_once(nodewise):
     result = nodewise("bench", "amg2023", "--processors", 2, 2, 1, ranks=2)
     assert result.code == 2
