@@ -51,7 +51,9 @@ std::vector<Offset> first_of_same(const PackedSide& sends, std::span<const Offse
                                   const long* names) {
   struct Item {
     std::int64_t name, times, place;
-    auto operator<=>(const Item&) const = default;
+    bool operator<(const Item& other) const {
+      return std::tie(name, times, place) < std::tie(other.name, other.times, other.place);
+    }
   };
   std::vector<Item> items;
   for (std::size_t i = 0, begin = 0; i < sends.n_outside; ++i) {
