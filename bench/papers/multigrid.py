@@ -1,0 +1,53 @@
+"""Hierarchies of the dissertation's chapter 7, predicted for many ranks of Blue Waters."""
+
+import json
+import math
+import pathlib
+import tempfile
+
+OPERATIONS = {"product": "A x", "restriction": "R x", "splitting": "splitting", "interpolation": "interpolation",
+              "interpolation_rows": "rows for A P", "product_rows": "rows for R (A P)"}
+RUGE_STUEBEN = ["--method", "classical", "--strength-threshold", 0.25, "--coarsening", "falgout", "--interpolation", "modified_classical"]
+AGGRESSIVE = ["--method", "classical", "--strength-threshold", 0.25, "--coarsening", "hmis", "--interpolation", "extended_i"]
+AGGREGATION = ["--method", "aggregation", "--aggregation-threshold", 0.25]
+COMMON = ["--preset", "default", "-m", "blue-waters", "--ranks-per-node", "16"]
+ASSUMPTIONS = (
+    "Messages are counted by the code that plans them, for virtual ranks, 16 a node; their times are the formula's (max-rate, queue "
+    "search) for the machine file `blue-waters`. Nothing is measured.",
+    "Rotated diffusion: bilinear elements, angle π/4, ε = 0.001, strength 0.25. The paper has 10 million rows; here are fewer, "
+    "on as many fewer processes, so that each has as many.",
+)
+
+
+def rotated(n):
+    return ["--problem", "rotated_fe", "--n", n, "--angle", math.pi / 4]
+
+
+def laplace(n):
+    return ["--problem", "laplace27", "--n", n]
+
+
+def predict(study, ranks, *words):
+    """The report of a prediction."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "prediction.json"
+        study.text("cli/nodewise", "predict", *words, *COMMON, "--virtual-ranks", ranks, "--quiet", "--json", path)
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
+def seconds(exchange):
+    return exchange["formula_s"]["total"]
+
+
+def gain(level, operation, route="three_step"):
+    """How many times as fast an operation's messages are over a route; nothing where there are none."""
+    routes = level.get(operation)
+    if not routes or seconds(routes["direct"]) == 0:
+        return None
+    return seconds(routes["direct"]) / seconds(routes[route])
+
+
+def messages_s(report, phase, aware):
+    """Seconds of a phase's messages: all direct, or each level and operation over its cheapest route."""
+    times = report[phase]
+    return seconds(times["best_by_formula"] if aware else times["one_route"]["direct"])
