@@ -55,7 +55,7 @@ def checked_counts(values: ArrayLike, blocks: int, items: int, what: str = "coun
     if len(counts) != blocks:
         raise make("invalid_argument", f"{what} has {len(counts)} numbers, where {blocks} are needed")
     if (counts < 0).any():
-        raise make("invalid_argument", f"{what} has {counts.min()}, where 0 or more is needed")
+        raise make("invalid_argument", f"{what} has {np.min(counts)}, where 0 or more is needed")
     if items >= 0 and counts.sum() != items:
         raise make("invalid_argument", f"{what} has {counts.sum()} items in all, where there are {items}")
     return counts

@@ -40,7 +40,7 @@ def sample(rng, length, kind):
 
 def some_messages(seed, kind, empty):
     """To some ranks, of any lengths, none of them included; nothing at all from rank `empty`."""
-    rng = np.random.default_rng([seed, rank])
+    rng = np.random.default_rng([*seed, rank])
     if rank == empty:
         return {}
     chosen = rng.permutation(size)[:rng.integers(0, size + 1)]
