@@ -1,9 +1,14 @@
 // Assembly: rows made in place, and entries set and added from any rank.
+#include <cstdint>
+#include <limits>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "nodewise/matrix/assemble.hpp"
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/matrix/row_arrays.hpp"
 
 #include "collective_error.hpp"
 #include "dist_matrix_support.hpp"
@@ -270,6 +275,55 @@ TEST(MatrixFromRows, RepeatedColumnsAddUp) {
     whole.values.fill(5);
     whole.pattern.fill(1);
     expect_equal(A, whole);
+  }
+}
+
+// Rows of seven entries from i on, the last of which repeats the first, shuffled, in arrays.
+struct Arrays {
+  explicit Arrays(const Layout& layout) {
+    for (GlobalIndex i = layout.begin(); i < layout.end(); ++i) {
+      for (const int k : {4, 0, 2, 5, 1, 3, 0}) {
+        cols.push_back(static_cast<std::int32_t>((i + k) % layout.n_global()));
+        vals.push_back(static_cast<float>(i + k));
+      }
+      ends.push_back(static_cast<std::int32_t>(cols.size()));
+    }
+  }
+  RowArrays<std::int32_t, float> view() const { return {ends, cols, vals}; }
+
+  std::vector<std::int32_t> ends{0}, cols;
+  std::vector<float> vals;
+};
+
+TEST(MatrixFromArrays, IsTheMatrixFromTheSameRows) {
+  const auto comm = test_comm();
+  const GlobalIndex n = 9;
+  for (const Layout& layout : layouts_of(comm, n)) {
+    Whole<double> whole = zero<double>(n, n);
+    for (GlobalIndex i = 0; i < n; ++i) {
+      for (const int k : {0, 0, 1, 2, 3, 4, 5}) {
+        whole.values(i, (i + k) % n) += static_cast<double>(i + k);
+        whole.pattern(i, (i + k) % n) = 1;
+      }
+    }
+    const Arrays rows(layout);
+    const auto A = matrix_from_arrays(layout, layout, rows.view());
+    expect_invariants(A);
+    expect_equal(A, whole);
+  }
+}
+
+TEST(MatrixFromArrays, BadColumnsOnOneRankFailOnAll) {
+  const auto comm = test_comm();
+  for (const Layout& layout : layouts_of(comm, 8)) {
+    for (const std::int32_t column : {-1, 8, std::numeric_limits<std::int32_t>::min()}) {
+      Arrays rows(layout);
+      if (layout.owns(7)) rows.cols.back() = column;
+      const auto text = expect_same_error(*comm, ErrorCode::invalid_argument,
+                                          [&] { matrix_from_arrays(layout, layout, rows.view()); });
+      EXPECT_THAT(text, testing::HasSubstr("row 7"));
+      EXPECT_THAT(text, testing::HasSubstr("column " + std::to_string(column)));
+    }
   }
 }
 

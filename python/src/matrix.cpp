@@ -10,6 +10,7 @@
 
 #include "nodewise/matrix/assemble.hpp"
 #include "nodewise/matrix/operations.hpp"
+#include "nodewise/matrix/row_arrays.hpp"
 #include "nodewise/mpi/agree.hpp"
 
 #include "arrays.hpp"
@@ -56,13 +57,8 @@ Matrix from_rows(const Communicator& c, const InPlace<const Index>& indptr,
       comm::Layout::from_local_size(c.comm, static_cast<GlobalIndex>(ends.size()) - 1);
   const comm::Layout width =
       columns < 0 || columns == rows.n_global() ? rows : comm::Layout::uniform(c.comm, columns);
-  return held(matrix::matrix_from_rows<double>(rows, width, [&](GlobalIndex i, const auto& emit) {
-    const auto k = static_cast<std::size_t>(i - rows.begin());
-    for (auto e = static_cast<std::size_t>(ends[k]); e < static_cast<std::size_t>(ends[k + 1]);
-         ++e) {
-      emit(static_cast<GlobalIndex>(cols[e]), static_cast<double>(values[e]));
-    }
-  }));
+  return held(
+      matrix::matrix_from_arrays(rows, width, matrix::RowArrays<Index, Value>{ends, cols, values}));
 }
 
 /// Local. This rank's rows, with columns of type Index: global ones, ascending.
