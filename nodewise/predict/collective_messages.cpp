@@ -136,6 +136,50 @@ MessageStages bruck_allgather(std::span<const std::int64_t> bytes) {
   return stages;
 }
 
+MessageStages ring_allgather(std::span<const std::int64_t> bytes) {
+  const auto n = static_cast<int>(bytes.size());
+  MessageStages stages;
+  for (int step = 1; step < n; ++step) {
+    stages.push_back(empty_stages(1, n).front());
+    for (int r = 0; r < n; ++r) {
+      const auto block = static_cast<std::size_t>((r - step + 1 + n) % n);
+      stages.back()[static_cast<std::size_t>(r)].push_back({(r + 1) % n, bytes[block]});
+    }
+  }
+  return stages;
+}
+
+MessageStages node_leader_allreduce(const mpi::Topology& topology, std::int64_t bytes) {
+  std::size_t most = 1;
+  for (int node = 0; node < topology.n_nodes(); ++node) {
+    most = std::max(most, topology.ranks_on(node).size());
+  }
+  MessageStages up, down;
+  for (std::size_t step = 1; step < most; step *= 2) {
+    up.push_back(empty_stages(1, topology.n_ranks()).front());
+    down.insert(down.begin(), empty_stages(1, topology.n_ranks()).front());
+    for (int node = 0; node < topology.n_nodes(); ++node) {
+      const auto ranks = topology.ranks_on(node);
+      for (std::size_t place = step; place < ranks.size(); place += 2 * step) {
+        const int child = ranks[place], parent = ranks[place - step];
+        up.back()[static_cast<std::size_t>(child)].push_back({parent, bytes});
+        down.front()[static_cast<std::size_t>(parent)].push_back({child, bytes});
+      }
+    }
+  }
+  for (const auto& stage : recursive_doubling(topology.n_nodes(), bytes)) {
+    up.push_back(empty_stages(1, topology.n_ranks()).front());
+    for (std::size_t node = 0; node < stage.size(); ++node) {
+      const auto from = static_cast<std::size_t>(topology.ranks_on(static_cast<int>(node)).front());
+      for (const model::SentMessage& m : stage[node]) {
+        up.back()[from].push_back({topology.ranks_on(m.to).front(), bytes});
+      }
+    }
+  }
+  up.insert(up.end(), down.begin(), down.end());
+  return up;
+}
+
 MessageStages node_aware_allreduce(const mpi::Topology& topology, std::int64_t bytes) {
   return AlignedSchedules(topology,
                           [bytes](const collectives::Stage&, const collectives::Message& m) {

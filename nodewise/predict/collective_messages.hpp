@@ -17,6 +17,14 @@ model::MessageStages recursive_doubling(int n_ranks, std::int64_t bytes);
 /// bytes[r] are those of rank r. Empty messages are sent.
 model::MessageStages bruck_allgather(std::span<const std::int64_t> bytes);
 
+/// Local. An allgather round a ring: P - 1 stages, in each of which a rank passes on the block that
+/// it got in the one before. P^2 messages.
+model::MessageStages ring_allgather(std::span<const std::int64_t> bytes);
+
+/// Local. An allreduce by the first rank of every node (MPICH's for ranks on nodes): up a binomial
+/// tree on each node, recursive doubling among the first ranks, and down the trees.
+model::MessageStages node_leader_allreduce(const mpi::Topology& topology, std::int64_t bytes);
+
 /// Local. The same by the library's node-aware schedule (mpi/collectives/schedule).
 model::MessageStages node_aware_allreduce(const mpi::Topology& topology, std::int64_t bytes);
 model::MessageStages node_aware_allgather(const mpi::Topology& topology,

@@ -1,15 +1,16 @@
-// The messages of sparse exchanges for ranks that are not at hand, beside those of real ones.
+// The messages of sparse exchanges and collectives for ranks that are not at hand.
 #include <gtest/gtest.h>
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/comm/sdde/sdde.hpp"
 #include "nodewise/mpi/ledger.hpp"
+#include "nodewise/predict/collective_messages.hpp"
 #include "nodewise/predict/sparse_exchange_messages.hpp"
 
 #include "support.hpp"
 
 namespace nodewise::predict {
-namespace predict_sparse_exchange_test {
+namespace predict_collectives_test {
 
 using test::test_comm;
 
@@ -123,11 +124,58 @@ TEST(SparseExchangeMessages, TakeNumbersOfRanksThatAreNoPowersOfTwo) {
   EXPECT_EQ(stages[3][0][0].bytes, 8);
 }
 
+/// What every rank knows after the stages, each knowing itself before.
+std::vector<std::vector<bool>> known_after(const model::MessageStages& stages, int n_ranks) {
+  const auto n = static_cast<std::size_t>(n_ranks);
+  std::vector<std::vector<bool>> known(n, std::vector<bool>(n, false));
+  for (std::size_t r = 0; r < n; ++r) known[r][r] = true;
+  for (const auto& stage : stages) {
+    const auto before = known;
+    for (std::size_t r = 0; r < n; ++r) {
+      for (const model::SentMessage& m : stage[r]) {
+        auto& of_receiver = known[static_cast<std::size_t>(m.to)];
+        for (std::size_t k = 0; k < n; ++k) of_receiver[k] = of_receiver[k] || before[r][k];
+      }
+    }
+  }
+  return known;
+}
+
+TEST(CollectiveMessages, BringEveryRanksNumberToAll) {
+  for (const std::vector<int>& nodes :
+       {std::vector<int>{0}, std::vector<int>{0, 0, 0}, std::vector<int>{0, 1, 0, 1, 2},
+        std::vector<int>{0, 0, 0, 1, 1, 2, 2, 2, 2}}) {
+    const mpi::Topology topology(nodes);
+    const int n = topology.n_ranks();
+    const std::vector<std::int64_t> bytes(static_cast<std::size_t>(n), 8);
+    for (const auto& stages : {node_leader_allreduce(topology, 8), ring_allgather(bytes),
+                               recursive_doubling(n, 8), bruck_allgather(bytes)}) {
+      for (const auto& of_rank : known_after(stages, n)) {
+        for (const bool knows : of_rank) EXPECT_TRUE(knows);
+      }
+    }
+  }
+}
+
+TEST(CollectiveMessages, OfNodeLeadersHaveOneRankANodeOnTheNetwork) {
+  const mpi::Topology topology(std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3});
+  const auto stages = node_leader_allreduce(topology, 8);
+  EXPECT_EQ(stages.size(), 2 + 2 + 2);
+  for (const auto& stage : stages) {
+    for (int r = 0; r < 16; ++r) {
+      for (const model::SentMessage& m : stage[static_cast<std::size_t>(r)]) {
+        EXPECT_EQ(m.bytes, 8);
+        if (!topology.same_node(r, m.to)) EXPECT_EQ(r % 4 + m.to % 4, 0);
+      }
+    }
+  }
+}
+
 TEST(SparseExchangeMessages, RefusesWhatItDoesNotKnow) {
   const mpi::Topology topology(std::vector<int>{0, 1});
   EXPECT_THROW(sparse_exchange_messages("automatic", topology, SparseSends(2)), Error);
   EXPECT_THROW(sparse_exchange_messages("rma", topology, SparseSends(3)), Error);
 }
 
-}  // namespace predict_sparse_exchange_test
+}  // namespace predict_collectives_test
 }  // namespace nodewise::predict
