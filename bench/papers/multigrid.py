@@ -47,6 +47,14 @@ def gain(level, operation, route="three_step"):
     return seconds(routes["direct"]) / seconds(routes[route])
 
 
+FLOP_S = 1.6e-9  # a product's, as performance/sparser-levels.md takes it for Blue Waters, whose file has none
+
+
+def work_s(report):
+    """Seconds of a cycle's arithmetic: two operations for every entry that a pass over a level's matrix meets."""
+    return sum(2 * FLOP_S * level["in_a_cycle"]["passes"] * level["most_nonzeros_of_a_rank"] for level in report["levels"])
+
+
 def messages_s(report, phase, aware):
     """Seconds of a phase's messages: all direct, or each level and operation over its cheapest route."""
     times = report[phase]

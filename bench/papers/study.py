@@ -120,6 +120,16 @@ def section(data, level=3):
     return "\n\n".join(parts) + "\n"
 
 
+def plain_log(axis, which="y"):
+    """A logarithmic axis with numbers as people write them: 1, 2, 5, 10 ..."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    getattr(axis, f"set_{which}scale")("log")
+    place = getattr(axis, f"{which}axis")
+    place.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    place.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    place.set_minor_formatter(NullFormatter())
+
+
 def save_plot(draw, path):
     try:
         import matplotlib
