@@ -1,0 +1,266 @@
+// What products on the levels of a hierarchy send on many virtual ranks over each route, and what
+// that costs on a machine by its file, term by term: figures 2.2, 3.1, 3.9, 3.10, 5.7 to 5.11 and
+// 5.15 of Bienz 2018. A line of JSON for each number of ranks, level, operation, route and order of
+// arrival. Counts are exact; times are predicted.
+//   nodewise_bench_level_study --problem beam:16 --option unknowns=3 --ranks 1024,64
+//   nodewise_bench_level_study --problem random:100000 --gallery entries=50 --finest-alone
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "nodewise/amg/hierarchy.hpp"
+#include "nodewise/base/timer.hpp"
+#include "nodewise/comm/points.hpp"
+#include "nodewise/comm/virtual_ranks.hpp"
+#include "nodewise/io/machine_file.hpp"
+#include "nodewise/io/read.hpp"
+#include "nodewise/matrix/virtual_ranks.hpp"
+#include "nodewise/model/exchange_cost.hpp"
+
+#include "problem.hpp"
+#include "program.hpp"
+
+namespace {
+
+using namespace nodewise;
+using bench::Matrix;
+
+struct Arguments {
+  int ranks_per_node = 16;
+  bool finest_alone = false;
+  double s_per_flop = 0;
+  std::string machine = "blue-waters";
+  std::vector<int> ranks, nonzeros_per_rank;
+  std::vector<std::string> routes = {"direct", "two_step", "three_step"};
+  std::vector<std::string> arrivals = {"observed"};
+  std::vector<std::string> operations = {"product"};
+  std::vector<std::string> gallery, options, problems, matrices;
+};
+
+std::pair<std::string, std::string> name_and_value(const std::string& word) {
+  const std::size_t at = word.find('=');
+  if (at == std::string::npos) {
+    throw Error(ErrorCode::invalid_argument, "'" + word + "' is not name=value");
+  }
+  return {word.substr(0, at), word.substr(at + 1)};
+}
+
+model::Arrival arrival_of(const std::string& name) {
+  if (name == "observed") return model::Arrival::observed;
+  if (name == "reversed") return model::Arrival::reversed;
+  return model::Arrival::in_order;
+}
+
+/// Successive ranks fill one socket of a node after the other, as `nodewise predict` has it.
+mpi::Topology nodes_of(int n_ranks, int per_node, int sockets) {
+  std::vector<int> nodes, socket_of_rank;
+  for (int r = 0; r < n_ranks; ++r) {
+    nodes.push_back(r / per_node);
+    socket_of_rank.push_back(r % per_node * sockets / per_node);
+  }
+  const mpi::Topology topology(nodes);
+  return sockets > 1 ? topology.with_domains(socket_of_rank) : topology;
+}
+
+/// Messages and items that the ranks send, of the one that sends most and of all together.
+struct Sent {
+  std::int64_t most_off = 0, most_items_off = 0, most_on = 0, most_items_on = 0;
+  std::int64_t messages_off = 0, items_off = 0;
+};
+
+Sent sent_by(std::span<const comm::Traffic> ranks) {
+  Sent sent;
+  for (const comm::Traffic& traffic : ranks) {
+    sent.most_off = std::max(sent.most_off, traffic.messages_off_node);
+    sent.most_items_off = std::max(sent.most_items_off, traffic.entries_off_node);
+    sent.most_on = std::max(sent.most_on, traffic.messages_on_node);
+    sent.most_items_on = std::max(sent.most_items_on, traffic.entries_on_node);
+    sent.messages_off += traffic.messages_off_node;
+    sent.items_off += traffic.entries_off_node;
+  }
+  return sent;
+}
+
+/// A level's matrix, and what a product with its interpolation sends: rows, which begin so.
+struct StudiedLevel {
+  std::size_t level = 0;
+  const Matrix& A;
+  std::span<const GlobalIndex> starts;
+  std::vector<Offset> words = {};  ///< empty: none
+};
+
+class Study {
+ public:
+  Study(std::string name, const Arguments& arguments, int n_ranks)
+      : name_(std::move(name)),
+        arguments_(arguments),
+        machine_(io::find_machine(arguments.machine)),
+        topology_(nodes_of(n_ranks, arguments.ranks_per_node, machine_.sockets_per_node)) {}
+
+  void look_at(const std::shared_ptr<const Matrix>& A) const;
+
+ private:
+  void look_at_level(const StudiedLevel& level) const;
+  void write(const StudiedLevel& level, const std::string& operation, const std::string& route,
+             std::span<const comm::Plan> plans) const;
+  bool wants(const char* operation) const {
+    const auto& all = arguments_.operations;
+    return std::find(all.begin(), all.end(), operation) != all.end();
+  }
+
+  std::string name_;
+  const Arguments& arguments_;
+  model::Machine machine_;
+  mpi::Topology topology_;
+};
+
+void Study::look_at(const std::shared_ptr<const Matrix>& A) const {
+  const auto starts = comm::uniform_starts(A->rows().n_global(), topology_.n_ranks());
+  if (arguments_.finest_alone) return look_at_level({0, *A, starts});
+  amg::Options options;
+  for (const std::string& word : arguments_.options) {
+    const auto [name, value] = name_and_value(word);
+    options.set(name, value);
+  }
+  amg::ProblemInfo<double> info;
+  info.virtual_starts = comm::uniform_point_starts(A->rows().n_global(), topology_.n_ranks(),
+                                                   options.unknowns);
+  info.virtual_topology = std::make_shared<const mpi::Topology>(topology_);
+  const Timer timer;
+  const amg::Hierarchy<double> hierarchy(A, options, info);
+  std::cerr << fmt::format("# {}: setup for {} ranks {:.1f} s\n", name_, topology_.n_ranks(),
+                           timer.seconds());
+  for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
+    const auto rows = hierarchy.virtual_starts(l);
+    StudiedLevel level = {l, *hierarchy.matrix(l), rows};
+    if (const Matrix* P = hierarchy.interpolation(l); P && wants("matrix_product")) {
+      level.words = matrix::virtual_row_words(P->on(), rows, hierarchy.virtual_starts(l + 1));
+    }
+    look_at_level(level);
+  }
+}
+
+void Study::look_at_level(const StudiedLevel& level) const {
+  const auto patterns = comm::virtual_patterns(
+      level.starts, matrix::virtual_ghosts(level.A.on(), level.starts, level.starts));
+  for (const std::string& route : arguments_.routes) {
+    const auto plans = comm::virtual_plans(patterns, topology_, comm::Route(route));
+    if (wants("product")) write(level, "product", route, plans);
+    if (!level.words.empty()) write(level, "matrix_product", route, plans);
+  }
+}
+
+void Study::write(const StudiedLevel& level, const std::string& operation, const std::string& route,
+                  std::span<const comm::Plan> plans) const {
+  const bool rows = operation == "matrix_product";
+  const Sent sent = sent_by(rows ? comm::virtual_record_traffic(plans, topology_, level.words)
+                                 : comm::virtual_traffic(plans, topology_));
+  std::int64_t active = 0, most = 0;
+  for (std::size_t r = 0; r + 1 < level.starts.size(); ++r) {
+    const auto begin = narrow<LocalIndex>(level.starts[r]);
+    const auto end = narrow<LocalIndex>(level.starts[r + 1]);
+    active += begin < end ? 1 : 0;
+    most = std::max<std::int64_t>(most, level.A.on().begin(end) - level.A.on().begin(begin));
+  }
+  for (const std::string& arrival : arguments_.arrivals) {
+    model::ExchangeCostOptions options;
+    options.arrival = arrival_of(arrival);
+    const model::ExchangeCost cost =
+        rows ? model::record_cost(plans, topology_, machine_, level.words, options)
+             : model::forward_cost(plans, topology_, machine_, options);
+    constexpr std::int64_t item = 8;
+    std::cout << fmt::format(
+                     "{{\"problem\": \"{}\", \"ranks\": {}, \"ranks_per_node\": {}, \"level\": {}, "
+                     "\"rows\": {}, \"nonzeros\": {}, \"active_ranks\": {}, \"most_nonzeros\": {}, "
+                     "\"operation\": \"{}\", \"route\": \"{}\", \"arrival\": \"{}\", "
+                     "\"most_messages_off\": {}, \"most_bytes_off\": {}, \"most_messages_on\": {}, "
+                     "\"most_bytes_on\": {}, \"messages_off\": {}, \"bytes_off\": {}, "
+                     "\"latency_s\": {:.4e}, \"bandwidth_s\": {:.4e}, \"injection_s\": {:.4e}, "
+                     "\"queue_s\": {:.4e}, \"contention_s\": {:.4e}, \"total_s\": {:.4e}, "
+                     "\"work_s\": {:.4e}}}",
+                     name_, topology_.n_ranks(), arguments_.ranks_per_node, level.level,
+                     level.A.rows().n_global(), level.A.nnz_global(), active, most, operation,
+                     route, arrival, sent.most_off, item * sent.most_items_off, sent.most_on,
+                     item * sent.most_items_on, sent.messages_off, item * sent.items_off,
+                     cost.latency_s, cost.bandwidth_s, cost.injection_s, cost.queue_s,
+                     cost.contention_s, cost.total(),
+                     2 * arguments_.s_per_flop * static_cast<double>(most))
+              << std::endl;
+  }
+}
+
+/// The numbers of ranks to look at: those that fill whole nodes where nonzeros a rank are given.
+std::vector<int> numbers_of_ranks(const Matrix& A, const Arguments& arguments) {
+  std::vector<int> all = arguments.ranks;
+  for (const int nonzeros : arguments.nonzeros_per_rank) {
+    const double nodes =
+        static_cast<double>(A.nnz_global()) / nonzeros / arguments.ranks_per_node;
+    all.push_back(std::max(1, static_cast<int>(std::lround(nodes))) * arguments.ranks_per_node);
+  }
+  return all;
+}
+
+void study_all(const std::string& name, const std::shared_ptr<const Matrix>& A,
+               const Arguments& arguments) {
+  for (const int ranks : numbers_of_ranks(*A, arguments)) {
+    Study(name, arguments, ranks).look_at(A);
+  }
+}
+
+std::shared_ptr<const Matrix> make_problem(const std::shared_ptr<const mpi::Comm>& comm,
+                                           const std::string& text, const Arguments& arguments) {
+  const bench::Problem problem = bench::parse_problem(text);
+  io::GalleryOptions options;
+  set_option(options, io::gallery_fields(), "problem", problem.name);
+  for (const std::string& word : arguments.gallery) {
+    const auto [name, value] = name_and_value(word);
+    set_option(options, io::gallery_fields(), name, value);
+  }
+  options.n = problem.n;
+  return std::make_shared<const Matrix>(io::generate<double>(comm, options));
+}
+
+void run(const Arguments& arguments) {
+  const auto comm = mpi::Comm::create(MPI_COMM_SELF);
+  for (const std::string& problem : arguments.problems) {
+    study_all(problem, make_problem(comm, problem, arguments), arguments);
+  }
+  for (const std::string& file : arguments.matrices) {
+    const std::string name = file.substr(file.find_last_of('/') + 1);
+    study_all(name.substr(0, name.find('.')),
+              std::make_shared<const Matrix>(io::read_matrix<double>(comm, file)), arguments);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("What products on the levels of a hierarchy send and cost, for virtual ranks");
+  app.add_option("--problem", arguments.problems, "model problems, name:n");
+  app.add_option("--gallery", arguments.gallery, "options of the model problems: name=value");
+  app.add_option("--matrix", arguments.matrices, "files");
+  app.add_option("--option", arguments.options, "options of the hierarchy: name=value");
+  app.add_flag("--finest-alone", arguments.finest_alone, "the matrix itself, without a hierarchy");
+  app.add_option("--ranks", arguments.ranks, "numbers of ranks")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  app.add_option("--nonzeros-per-rank", arguments.nonzeros_per_rank, "and as many as have so many")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  app.add_option("--s-per-flop", arguments.s_per_flop, "of the arithmetic of products with vectors");
+  app.add_option("--ranks-per-node", arguments.ranks_per_node)->check(CLI::PositiveNumber);
+  app.add_option("--machine", arguments.machine, "a machine file, or the name of one");
+  app.add_option("--routes", arguments.routes, "routes to look at")->delimiter(',');
+  app.add_option("--operation", arguments.operations, "product, matrix_product (A P)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"product", "matrix_product"}));
+  app.add_option("--arrival", arguments.arrivals, "in_order, observed, reversed")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"in_order", "observed", "reversed"}));
+  return bench::run_program(app, argc, argv, [&] { run(arguments); });
+}
