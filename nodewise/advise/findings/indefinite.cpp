@@ -48,10 +48,13 @@ std::vector<Finding> find_indefinite_direction(const SolveFacts& solve,
 /// A smoother that is definite wherever the matrix is. Where that was in force, or there is none to
 /// choose, the matrix itself may be indefinite.
 std::string for_indefinite_preconditioner(const SolveFacts& solve, const amg::Options& options) {
-  const bool fixed = !solve.multigrid || !options.method->fixes.empty();
-  const std::string& safe = *options.smoother->safe_form;
-  if (fixed || safe.empty()) return Advice().add("`solver gmres`").add("`preset direct`").text();
-  return Advice().add(fmt::format("`smoother {}`", safe)).add("`solver gmres`").text();
+  const std::string name = options.smoother.name(), &safe = *options.smoother->safe_form;
+  const bool is_definite = name == "l1_gauss_seidel" || name == "l1_jacobi";
+  if (!solve.multigrid || !options.method->fixes.empty() || is_definite) {
+    return Advice().add("`solver gmres`").add("`preset direct`").text();
+  }
+  const std::string other = safe.empty() ? "l1_gauss_seidel" : safe;
+  return Advice().add(fmt::format("`smoother {}`", other)).add("`solver gmres`").text();
 }
 
 std::vector<Finding> find_indefinite_preconditioner(const SolveFacts& solve,
