@@ -127,8 +127,8 @@ void Study::look_at(const std::shared_ptr<const Matrix>& A) const {
     options.set(name, value);
   }
   amg::ProblemInfo<double> info;
-  info.virtual_starts = comm::uniform_point_starts(A->rows().n_global(), topology_.n_ranks(),
-                                                   options.unknowns);
+  info.virtual_starts =
+      comm::uniform_point_starts(A->rows().n_global(), topology_.n_ranks(), options.unknowns);
   info.virtual_topology = std::make_shared<const mpi::Topology>(topology_);
   const Timer timer;
   const amg::Hierarchy<double> hierarchy(A, options, info);
@@ -197,8 +197,7 @@ void Study::write(const StudiedLevel& level, const std::string& operation, const
 std::vector<int> numbers_of_ranks(const Matrix& A, const Arguments& arguments) {
   std::vector<int> all = arguments.ranks;
   for (const int nonzeros : arguments.nonzeros_per_rank) {
-    const double nodes =
-        static_cast<double>(A.nnz_global()) / nonzeros / arguments.ranks_per_node;
+    const double nodes = static_cast<double>(A.nnz_global()) / nonzeros / arguments.ranks_per_node;
     all.push_back(std::max(1, static_cast<int>(std::lround(nodes))) * arguments.ranks_per_node);
   }
   return all;
@@ -252,7 +251,8 @@ int main(int argc, char** argv) {
   app.add_option("--nonzeros-per-rank", arguments.nonzeros_per_rank, "and as many as have so many")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
-  app.add_option("--s-per-flop", arguments.s_per_flop, "of the arithmetic of products with vectors");
+  app.add_option("--s-per-flop", arguments.s_per_flop,
+                 "of the arithmetic of products with vectors");
   app.add_option("--ranks-per-node", arguments.ranks_per_node)->check(CLI::PositiveNumber);
   app.add_option("--machine", arguments.machine, "a machine file, or the name of one");
   app.add_option("--routes", arguments.routes, "routes to look at")->delimiter(',');

@@ -13,7 +13,9 @@ numbers that it computed, and calls `run(function, ...)`. It writes Markdown to 
 
 import argparse
 import json
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -77,13 +79,27 @@ class Study:
         """Runs a program that writes a JSON object a line."""
         return [json.loads(line) for line in self.text(name, *words).splitlines() if line.startswith("{")]
 
-    def text(self, name, *words):
-        command = [self.program(name), *map(str, words)]
-        print(" ".join([name, *map(str, words)]), file=sys.stderr, flush=True)
+    def lines_on_ranks(self, n_ranks, name, *words):
+        """Likewise on ranks of MPI, which share this machine."""
+        return [json.loads(line) for line in self.text(name, *words, before=[*launcher(), "-n", str(n_ranks)]).splitlines()
+                if line.startswith("{")]
+
+    def text(self, name, *words, before=()):
+        command = [*before, self.program(name), *map(str, words)]
+        print(" ".join([*before, name, *map(str, words)]), file=sys.stderr, flush=True)
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0:
             sys.exit(f"{pathlib.Path(sys.argv[0]).name}: failed: {' '.join(command)}")
         return done.stdout
+
+
+def launcher():
+    """NODEWISE_MPIEXEC, or what is here."""
+    given = os.environ.get("NODEWISE_MPIEXEC")
+    if given:
+        return given.split()
+    open_mpi = shutil.which("mpiexec.openmpi")
+    return [open_mpi, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"] if open_mpi else ["mpiexec"]
 
 
 def format_cell(cell):
