@@ -84,7 +84,7 @@ class MultilevelSolver(Solver):
 
     def __init__(self, A: Any, near_null_space: ArrayLike | None = None, left_near_null_space: ArrayLike | None = None,
                  coordinates: ArrayLike | None = None, **options: object) -> None:
-        super().__init__(A, near_null_space, left_near_null_space, coordinates, **options)
+        super().__init__(A, near_null_space, left_near_null_space, coordinates, None, **options)
         self._made_of = (A, near_null_space, left_near_null_space, coordinates)
         self._given = options
         self._others: dict[str, MultilevelSolver] = {}
