@@ -313,6 +313,45 @@ TEST(MatrixFromArrays, IsTheMatrixFromTheSameRows) {
   }
 }
 
+// Many rows, of which every third is empty: they are looked at some at a time. Where one row does
+// not ascend, or has a column twice, it has to be seen wherever it lies.
+TEST(MatrixFromArrays, SeesTheOneRowThatDoesNotAscend) {
+  const auto comm = test_comm();
+  const GlobalIndex n = 700;
+  for (const Layout& layout :
+       {Layout::uniform(comm, n), Layout::from_local_size(comm, comm->is_root() ? n : 0)}) {
+    for (const GlobalIndex odd : {-1, 1, 256, 257, 511, 698}) {
+      for (const std::int64_t step : {-1, 0}) {
+        const auto length = [](GlobalIndex i) { return i % 3 == 0 ? 0 : i % 5 + 2; };
+        const auto column = [&](GlobalIndex i, GlobalIndex k) {
+          return (i == odd ? k * step + 9 : k) + i % 400;
+        };
+        std::vector<std::int64_t> ends{0}, cols;
+        std::vector<double> vals;
+        for (GlobalIndex i = layout.begin(); i < layout.end(); ++i) {
+          for (GlobalIndex k = 0; k < length(i); ++k) {
+            cols.push_back(column(i, k));
+            vals.push_back(static_cast<double>(i + k));
+          }
+          ends.push_back(static_cast<std::int64_t>(cols.size()));
+        }
+        const auto A =
+            matrix_from_arrays(layout, layout, RowArrays<std::int64_t, double>{ends, cols, vals});
+        const auto B = matrix_from_rows<double>(layout, layout, [&](GlobalIndex i, auto&& emit) {
+          for (GlobalIndex k = 0; k < length(i); ++k) {
+            emit(column(i, k), static_cast<double>(i + k));
+          }
+        });
+        expect_invariants(A);
+        EXPECT_EQ(A.on().row_ptr, B.on().row_ptr);
+        EXPECT_EQ(A.on().cols, B.on().cols);
+        EXPECT_EQ(A.on().vals, B.on().vals);
+        EXPECT_EQ(A.off().vals, B.off().vals);
+      }
+    }
+  }
+}
+
 TEST(MatrixFromArrays, BadColumnsOnOneRankFailOnAll) {
   const auto comm = test_comm();
   for (const Layout& layout : layouts_of(comm, 8)) {
