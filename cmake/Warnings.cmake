@@ -15,7 +15,7 @@ if(NODEWISE_WERROR)
 endif()
 if(NODEWISE_SANITIZE)
   target_compile_options(nodewise_flags INTERFACE
-    -fsanitize=address,undefined -fno-sanitize=null,object-size,vptr,function -fno-sanitize-recover=undefined
+    -fsanitize=address,undefined -fno-sanitize=null,object-size,pointer-overflow,vptr,function -fno-sanitize-recover=undefined
     -fno-omit-frame-pointer)
   target_link_options(nodewise_flags INTERFACE -fsanitize=address,undefined)
 endif()

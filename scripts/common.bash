@@ -130,11 +130,11 @@ ensure_pyamg() {
 # Makes a Python environment with what draws pages and looks at them; says so where that cannot be had.
 ensure_pages_python() {
   local folder=$1
-  if "$folder/bin/python" -c 'import jinja2, jsonschema, playwright, pytest, vl_convert' 2>/dev/null; then return; fi
+  if "$folder/bin/python" -c 'import jinja2, jsonschema, playwright, pytest, vl_convert, xdist' 2>/dev/null; then return; fi
   say "Getting what makes pages and looks at them, into $folder ..."
   if ! { python3 -m venv "$folder" &&
     "$folder/bin/pip" install -q --disable-pip-version-check jinja2==3.1.6 vl-convert-python==1.9.0.post1 \
-      playwright==1.65.2 pytest==9.2.0 jsonschema==4.26.0; }; then
+      playwright==1.65.2 pytest==9.2.0 pytest-xdist==3.8.0 jsonschema==4.26.0; }; then
     rm -rf "$folder"
     say "NOTE: what makes pages cannot be installed (is the network up?): pages will not be tested."
   fi

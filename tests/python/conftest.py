@@ -1,7 +1,8 @@
 """What the tests of the Python package share: systems of SciPy, and scripts on several ranks.
 
 The package is what Python imports as nodewise: installed, or by PYTHONPATH=<build folder>/python. NODEWISE_MPIEXEC is
-the launcher with what it needs, mpiexec of the environment or of the system without it.
+the launcher with what it needs, mpiexec of the environment or of the system without it. NODEWISE_MOST_RANKS leaves out
+tests on more ranks: MPICH's, where they wait, keep their cores.
 """
 
 import os
@@ -16,6 +17,7 @@ import pytest
 import scipy.sparse as sp
 
 HERE = Path(__file__).parent
+RANKS = [ranks for ranks in (1, 2, 3, 4) if ranks <= int(os.environ.get("NODEWISE_MOST_RANKS", "4"))]
 SECONDS = 120  # no rank of a test takes so long; one that waits for another that failed would
 
 

@@ -3,14 +3,14 @@
 import nodewise as nw
 import numpy as np
 import pytest
-from conftest import HERE, run_ranks
+from conftest import HERE, RANKS, run_ranks
 
 CASES = ["messages_of_any_length", "a_type_is_learned", "messages_of_one_length", "nothing_is_copied_to_be_sent",
          "reductions", "operations_of_ones_own", "gathered_values", "all_to_all", "one_rank_fails",
          "parts_of_communicators", "example_of_the_docs"]
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("ranks", RANKS)
 def test_cases(ranks):
     done = run_ranks(ranks, str(HERE / "exchange_cases.py"), *CASES)
     passed = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("passed ")]

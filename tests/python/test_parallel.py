@@ -4,14 +4,14 @@ import json
 import sys
 
 import pytest
-from conftest import HERE, run_ranks
+from conftest import HERE, RANKS, run_ranks
 
 CASES = ["rows_and_empty_ranks", "types_differ_by_rank", "levels", "iterations_are_those_of_one_rank",
          "blocks_and_update", "one_rank_fails", "tolerances_differ", "interrupted", "communicators", "assembly",
          "dolfinx", "petsc", "reports", "outlives_finalize"]
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("case", CASES)
 def test_case(case, ranks):
     done = run_ranks(ranks, str(HERE / "parallel_cases.py"), case)
