@@ -163,6 +163,19 @@ TEST(WaysOut, AFailedSolveIsMadeByAnotherPreset) {
   EXPECT_EQ(solver.record().attempts.size(), 1U);
 }
 
+TEST(WaysOut, NothingFollowsFactorsThatLeaveWhatRoundingDoes) {
+  if (!solver::has_mumps()) GTEST_SKIP() << "NOT TESTED: there is no MUMPS";
+  const MatrixPointer A = matrix_of(uniform(144), helmholtz(12));
+  solver::Options options;
+  options.set("tolerance", "1e-30");
+  Solver solver(A, options);
+  std::vector<double> x;
+  const solver::SolveRecord& record = solved(solver, A, x);
+  EXPECT_FALSE(record.converged());
+  EXPECT_EQ(record.preset.name, "direct");
+  EXPECT_LE(record.report().true_relative_residual, 1e-12);
+}
+
 TEST(WaysOut, ALimitThatWasGivenEndsASolve) {
   const MatrixPointer A = matrix_of(uniform(144), periodic_laplace(12, 1));
   solver::Options options;
