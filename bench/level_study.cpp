@@ -3,11 +3,12 @@
 // 5.15 of Bienz 2018. A line of JSON for each number of ranks, level, operation, route and order of
 // arrival. Counts are exact; times are predicted.
 //   nodewise_bench_level_study --problem beam:16 --option unknowns=3 --ranks 1024,64
-//   nodewise_bench_level_study --problem random:100000 --gallery entries=50 --finest-alone
+//   nodewise_bench_level_study --problem random:100000:entries=50:seed=1 --finest-alone
 #include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -38,7 +39,7 @@ struct Arguments {
   std::vector<std::string> routes = {"direct", "two_step", "three_step"};
   std::vector<std::string> arrivals = {"observed"};
   std::vector<std::string> operations = {"product"};
-  std::vector<std::string> gallery, options, problems, matrices;
+  std::vector<std::string> options, problems, matrices;
 };
 
 std::pair<std::string, std::string> name_and_value(const std::string& word) {
@@ -210,23 +211,27 @@ void study_all(const std::string& name, const std::shared_ptr<const Matrix>& A,
   }
 }
 
+/// Of "name:n:option=value:...", with options of the gallery.
 std::shared_ptr<const Matrix> make_problem(const std::shared_ptr<const mpi::Comm>& comm,
-                                           const std::string& text, const Arguments& arguments) {
-  const bench::Problem problem = bench::parse_problem(text);
+                                           const std::string& text) {
+  std::istringstream words(text);
+  std::string name, n, word;
+  std::getline(words, name, ':');
+  std::getline(words, n, ':');
   io::GalleryOptions options;
-  set_option(options, io::gallery_fields(), "problem", problem.name);
-  for (const std::string& word : arguments.gallery) {
-    const auto [name, value] = name_and_value(word);
-    set_option(options, io::gallery_fields(), name, value);
+  set_option(options, io::gallery_fields(), "problem", name);
+  set_option(options, io::gallery_fields(), "n", n);
+  while (std::getline(words, word, ':')) {
+    const auto [option, value] = name_and_value(word);
+    set_option(options, io::gallery_fields(), option, value);
   }
-  options.n = problem.n;
   return std::make_shared<const Matrix>(io::generate<double>(comm, options));
 }
 
 void run(const Arguments& arguments) {
   const auto comm = mpi::Comm::create(MPI_COMM_SELF);
   for (const std::string& problem : arguments.problems) {
-    study_all(problem, make_problem(comm, problem, arguments), arguments);
+    study_all(problem, make_problem(comm, problem), arguments);
   }
   for (const std::string& file : arguments.matrices) {
     const std::string name = file.substr(file.find_last_of('/') + 1);
@@ -240,8 +245,7 @@ void run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("What products on the levels of a hierarchy send and cost, for virtual ranks");
-  app.add_option("--problem", arguments.problems, "model problems, name:n");
-  app.add_option("--gallery", arguments.gallery, "options of the model problems: name=value");
+  app.add_option("--problem", arguments.problems, "model problems, name:n:option=value:...");
   app.add_option("--matrix", arguments.matrices, "files");
   app.add_option("--option", arguments.options, "options of the hierarchy: name=value");
   app.add_flag("--finest-alone", arguments.finest_alone, "the matrix itself, without a hierarchy");
