@@ -110,6 +110,8 @@ def with_page(words: Sequence[str], run: Callable[[list[str]], int], is_root: bo
         write_page([report], page)
     except ReportError as error:
         return failed("nodewise", error, is_root)
+    if not {"-q", "--quiet"} & set(rest):
+        print(f"  page             {page}", flush=True)
     return code
 
 

@@ -416,7 +416,7 @@ def test_the_report_option_of_solve():
 
 
 @pytest.mark.parametrize("kind, code", [("solve", 0), ("failed", 1)])
-def test_a_solve_with_a_page(tmp_path, report, kind, code):
+def test_a_solve_with_a_page(tmp_path, report, capsys, kind, code):
     page, json_file = tmp_path / "x.html", tmp_path / "x.json"
     called = []
 
@@ -428,6 +428,9 @@ def test_a_solve_with_a_page(tmp_path, report, kind, code):
     assert with_page(["solve", "A.mtx", "--report", str(page)], program) == code
     assert called == [["solve", "A.mtx", "--json", str(json_file)]]
     assert report(kind)["matrix"]["source"] in page.read_text(encoding="utf-8")
+    assert f"  page             {page}\n" in capsys.readouterr().out
+    assert with_page(["solve", "A.mtx", "-q", "--report", str(page)], program) == code
+    assert capsys.readouterr().out == ""
 
 
 def test_a_page_that_cannot_be_made_runs_nothing(monkeypatch, capsys):
