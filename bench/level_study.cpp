@@ -4,6 +4,8 @@
 // arrival. Counts are exact; times are predicted.
 //   nodewise_bench_level_study --problem beam:16 --option unknowns=3 --ranks 1024,64
 //   nodewise_bench_level_study --problem random:100000:entries=50:seed=1 --finest-alone
+// With --pairs a line for each level instead: whom each rank sends to in a product and in the
+// setup, as figure 1.1 and figure 9 of Gahvari, Gropp, Jordan, Schulz, Yang 2014.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -12,6 +14,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "nodewise/amg/hierarchy.hpp"
 #include "nodewise/base/timer.hpp"
@@ -32,7 +35,7 @@ using bench::Matrix;
 
 struct Arguments {
   int ranks_per_node = 16;
-  bool finest_alone = false;
+  bool finest_alone = false, pairs = false;
   double s_per_flop = 0;
   std::string machine = "blue-waters";
   std::vector<int> ranks, nonzeros_per_rank;
@@ -94,6 +97,35 @@ struct StudiedLevel {
   std::vector<Offset> words = {};  ///< empty: none
 };
 
+/// The ranks that each rank sends to: for a product, or for the rows of a matrix product.
+using Receivers = std::vector<std::vector<int>>;
+
+Receivers receivers_of(std::span<const comm::Pattern> patterns) {
+  Receivers all;
+  for (const comm::Pattern& pattern : patterns) all.push_back(pattern.send_ranks);
+  return all;
+}
+
+/// And the other way round.
+Receivers turned(const Receivers& receivers) {
+  Receivers all(receivers.size());
+  for (std::size_t r = 0; r < receivers.size(); ++r) {
+    for (const int to : receivers[r]) {
+      all[static_cast<std::size_t>(to)].push_back(static_cast<int>(r));
+    }
+  }
+  return all;
+}
+
+void add(const Receivers& more, Receivers& all) {
+  for (std::size_t r = 0; r < more.size(); ++r) {
+    std::vector<int>& mine = all[r];
+    mine.insert(mine.end(), more[r].begin(), more[r].end());
+    std::sort(mine.begin(), mine.end());
+    mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
+  }
+}
+
 class Study {
  public:
   Study(std::string name, const Arguments& arguments, int n_ranks)
@@ -105,6 +137,7 @@ class Study {
   void look_at(const std::shared_ptr<const Matrix>& A) const;
 
  private:
+  void write_pairs(const amg::Hierarchy<double>& hierarchy, std::size_t l) const;
   void look_at_level(const StudiedLevel& level) const;
   void write(const StudiedLevel& level, const std::string& operation, const std::string& route,
              std::span<const comm::Plan> plans) const;
@@ -135,7 +168,10 @@ void Study::look_at(const std::shared_ptr<const Matrix>& A) const {
   const amg::Hierarchy<double> hierarchy(A, options, info);
   std::cerr << fmt::format("# {}: setup for {} ranks {:.1f} s\n", name_, topology_.n_ranks(),
                            timer.seconds());
-  for (std::size_t l = 0; l < hierarchy.levels().size(); ++l) {
+  for (std::size_t l = 0; arguments_.pairs && l < hierarchy.levels().size(); ++l) {
+    write_pairs(hierarchy, l);
+  }
+  for (std::size_t l = 0; !arguments_.pairs && l < hierarchy.levels().size(); ++l) {
     const auto rows = hierarchy.virtual_starts(l);
     StudiedLevel level = {l, *hierarchy.matrix(l), rows};
     if (const Matrix* P = hierarchy.interpolation(l); P && wants("matrix_product")) {
@@ -143,6 +179,28 @@ void Study::look_at(const std::shared_ptr<const Matrix>& A) const {
     }
     look_at_level(level);
   }
+}
+
+/// Of a setup: rows of A and of P come to where A has ghosts, and rows of R (A P) go to the owners
+/// of P's columns.
+void Study::write_pairs(const amg::Hierarchy<double>& hierarchy, std::size_t l) const {
+  const auto rows = hierarchy.virtual_starts(l);
+  const Matrix& A = *hierarchy.matrix(l);
+  const Receivers product =
+      receivers_of(comm::virtual_patterns(rows, matrix::virtual_ghosts(A.on(), rows, rows)));
+  Receivers setup = product;
+  if (const Matrix* P = hierarchy.interpolation(l)) {
+    const auto coarse = hierarchy.virtual_starts(l + 1);
+    const Receivers of_P =
+        receivers_of(comm::virtual_patterns(coarse, matrix::virtual_ghosts(P->on(), rows, coarse)));
+    add(turned(of_P), setup);
+  }
+  std::cout
+      << fmt::format(
+             "{{\"problem\": \"{}\", \"ranks\": {}, \"level\": {}, \"rows\": {}, \"product\": "
+             "{}, \"setup\": {}}}",
+             name_, topology_.n_ranks(), l, A.rows().n_global(), product, setup)
+      << std::endl;
 }
 
 void Study::look_at_level(const StudiedLevel& level) const {
@@ -249,6 +307,7 @@ int main(int argc, char** argv) {
   app.add_option("--matrix", arguments.matrices, "files");
   app.add_option("--option", arguments.options, "options of the hierarchy: name=value");
   app.add_flag("--finest-alone", arguments.finest_alone, "the matrix itself, without a hierarchy");
+  app.add_flag("--pairs", arguments.pairs, "whom each rank sends to, and nothing else");
   app.add_option("--ranks", arguments.ranks, "numbers of ranks")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);

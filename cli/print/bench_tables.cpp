@@ -114,7 +114,8 @@ void print_amg2023(Console& console, const BenchRecord& all) {
                   record.converged ? "converged" : "not converged", record.relative_residual));
   print_entry(console, "nonzeros",
               fmt::format("{} of the matrix, {} of all {} and interpolations (nnz_AP)",
-                          all.run.matrix.nonzeros, static_cast<GlobalIndex>(record.nonzeros_AP()),
+                          grouped(all.run.matrix.nonzeros),
+                          grouped(static_cast<std::int64_t>(record.nonzeros_AP())),
                           counted(std::ssize(record.levels), "level")));
   print_entry(
       console, "setup",
