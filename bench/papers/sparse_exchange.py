@@ -30,11 +30,3 @@ def best(rows, names, key="simulated_s"):
 def files():
     """Those that are here."""
     return [path for name in FILES if (path := MATRICES / f"{name}.mtx.gz").exists()]
-
-
-def select(rows, **facts):
-    return [row for row in rows if all(row[key] == value for key, value in facts.items())]
-
-
-def in_order(rows, key):
-    return list(dict.fromkeys(row[key] for row in rows))

@@ -102,6 +102,16 @@ def launcher():
     return [open_mpi, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"] if open_mpi else ["mpiexec"]
 
 
+def select(rows, **facts):
+    """The rows with these values."""
+    return [row for row in rows if all(row[key] == value for key, value in facts.items())]
+
+
+def in_order(rows, key):
+    """The values that a key has, each once."""
+    return list(dict.fromkeys(row[key] for row in rows))
+
+
 def format_cell(cell):
     if isinstance(cell, bool) or not isinstance(cell, float):
         return f"{cell:,}" if isinstance(cell, int) else str(cell)

@@ -1,5 +1,7 @@
 """Products on the levels of hierarchies for the commands of the dissertation."""
 
+from study import select
+
 STUDY = "bench/nodewise_bench_level_study"
 ROUTES = ("direct", "two_step", "three_step")
 NAMES = {"direct": "standard", "two_step": "two-step", "three_step": "three-step"}
@@ -15,18 +17,10 @@ BEAM_STANDS = (
     "out evenly in the order of the grid; classical coarsening with the library's defaults, of each displacement by itself.")
 
 
-def select(rows, **facts):
-    return [row for row in rows if all(row[key] == value for key, value in facts.items())]
-
-
 def one(rows, **facts):
     found = select(rows, **facts)
     assert len(found) == 1, (facts, len(found))
     return found[0]
-
-
-def in_order(rows, key):
-    return list(dict.fromkeys(row[key] for row in rows))
 
 
 def levels_with_messages(rows, **facts):
