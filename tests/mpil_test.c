@@ -140,7 +140,7 @@ static void check_alltoallv(MPIL_Comm* comm) {
   EXPECT(memcmp(got, expected, sizeof got) == 0);
 }
 
-static void test_collectives(MPIL_Comm* comm) {
+static void test_mpil_collectives(MPIL_Comm* comm) {
   for (int a = ALLTOALL_PAIRWISE; a <= ALLTOALL_AUTOMATIC; ++a) {
     EXPECT(MPIL_Set_alltoall_algorithm((enum AlltoallMethod)a) == MPI_SUCCESS);
     check_alltoall(comm);
@@ -210,7 +210,7 @@ static void test_placement(int ppn, int leaders) {
   if (ppn > 0) EXPECT(MPIL_Comm_update_locality(comm, ppn) == MPI_SUCCESS);
   if (leaders > 0) EXPECT(MPIL_Comm_leader_init(comm, leaders) == MPI_SUCCESS);
   test_sparse_exchanges(comm);
-  test_collectives(comm);
+  test_mpil_collectives(comm);
   if (leaders > 0) {
     EXPECT(MPIL_Comm_leader_free(comm) == MPI_SUCCESS);
     check_alltoall(comm);
