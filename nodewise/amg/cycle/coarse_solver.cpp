@@ -217,6 +217,7 @@ void CoarseSolver<T>::set_up_factors(const matrix::DistMatrix<U>& A, double fact
     throw Error(error.code(), std::string("`coarse_solve factors`: ") + error.what());
   }
   indefinite_ = factors_->is_indefinite();
+  mpi::collectively(A.comm(), [&] { reserve_workspace(1); });
 }
 
 /// Collective.
@@ -279,6 +280,11 @@ void CoarseSolver<T>::solve(std::span<const T> b, std::span<T> x) const {
 
 template <class T>
 void CoarseSolver<T>::reserve_workspace(int width) const {
+  if (factors_) {
+    const auto n_local = static_cast<std::size_t>(factors_->layout().n_local());
+    of_factors_.reserve(2 * n_local * static_cast<std::size_t>(width));
+    return;
+  }
   const std::size_t needed = (all_b_.size() + held_x_.size()) * static_cast<std::size_t>(width);
   if (together_.size() < needed) together_.resize(needed);
 }

@@ -12,11 +12,11 @@
 
 namespace nodewise::amg {
 
-/// By `coarse_solve factors` it has solve::factorize()'s of any matrix. Else it
-/// holds rows of a generalised inverse of a small matrix, so that a solve is one gathering of the
+/// Holds rows of a generalised inverse of a small matrix, so that a solve is one gathering of the
 /// right-hand side where these rows are, a dense product and, where a rank's rows are held by
 /// another, a scattering. A singular matrix is treated as well: for a right-hand side in its range
-/// the result solves the system.
+/// the result solves the system. By `coarse_solve factors` it holds solve::factorize()'s in place
+/// of an inverse, of a matrix of any size.
 template <class T>
 class CoarseSolver {
  public:
