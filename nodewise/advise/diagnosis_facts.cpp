@@ -24,7 +24,6 @@ namespace {
 
 using matrix::DistMatrix;
 
-constexpr double near_zero = 1e-8;
 constexpr double large_positive = 0.5;
 
 /// Counts of a level, to be added up over the ranks.
@@ -58,7 +57,8 @@ LevelCounts count_rows(const DistMatrix<T>& A, LocalIndex begin, LocalIndex end)
       look(static_cast<double>(A.off().vals[static_cast<std::size_t>(k)]));
     }
     if (diagonal < 0) std::swap(most_negative, most_positive);
-    counts.near_zero_diagonals += others > 0 && std::abs(diagonal) < near_zero * others ? 1 : 0;
+    counts.near_zero_diagonals +=
+        others > 0 && std::abs(diagonal) < near_zero_diagonal * others ? 1 : 0;
     counts.negative_diagonals += diagonal < 0 ? 1 : 0;
     const double largest = std::max(most_negative, most_positive);
     counts.positive_rows += largest > 0 && most_positive >= large_positive * largest ? 1 : 0;

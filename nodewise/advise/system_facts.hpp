@@ -11,11 +11,14 @@
 
 namespace nodewise::advise {
 
+/// Below this fraction of the sum of the other |a_ij| of its row a diagonal entry is next to none.
+inline constexpr double near_zero_diagonal = 1e-8;
+
 /// What one level's rows say.
 struct LevelFacts {
   GlobalIndex rows = 0;
   GlobalIndex nonzeros = 0;
-  GlobalIndex near_zero_diagonals = 0;  ///< |a_ii| below 1e-8 times the sum of the other |a_ij|
+  GlobalIndex near_zero_diagonals = 0;  ///< by near_zero_diagonal
   /// Of these, the rows whose |a_ij| are all at most sqrt |a_ii a_jj|, as in a badly scaled
   /// positive definite matrix.
   GlobalIndex small_rows = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "nodewise/advise/system_facts.hpp"
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/matrix/row_entries.hpp"
@@ -24,12 +25,11 @@ MatrixPointer seen(const MatrixPointer& A, const Rearrangement* way, const Optio
 
 /// Local. Whether the diagonal entry counts beside the others of its row.
 bool has_diagonal(const matrix::DistMatrix<double>& A, LocalIndex i) {
-  constexpr double near_zero = 1e-8;
   double diagonal = 0, others = 0;
   matrix::for_each_entry(A, i, [&](LocalIndex col, double value) {
     (col == i ? diagonal : others) += std::abs(value);
   });
-  return diagonal > near_zero * others;
+  return diagonal > advise::near_zero_diagonal * others;
 }
 
 /// Collective. Whether some row has nothing on the diagonal, or next to nothing.
