@@ -16,6 +16,7 @@
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/io/read.hpp"
 #include "nodewise/matrix/virtual_ranks.hpp"
+#include "nodewise/model/sparse_exchange_cost.hpp"
 #include "nodewise/partition/part_order.hpp"
 #include "nodewise/partition/partition_method.hpp"
 #include "nodewise/predict/exchange_times.hpp"
@@ -89,8 +90,8 @@ Counts counts_of(const predict::SparseExchangeMessages& messages, const mpi::Top
   return counts;
 }
 
-/// The choice of `automatic` for these messages.
-std::string choice_of(const predict::SparseSends& sends, const mpi::Topology& topology) {
+/// What `automatic` weighs for these messages.
+comm::SparseLoad load_of(const predict::SparseSends& sends, const mpi::Topology& topology) {
   comm::SparseLoad most;
   for (std::size_t r = 0; r < sends.size(); ++r) {
     comm::SparseLoad load;
@@ -98,18 +99,18 @@ std::string choice_of(const predict::SparseSends& sends, const mpi::Topology& to
     for (const model::SentMessage& m : sends[r]) {
       load.messages += 1;
       if (topology.same_node(static_cast<int>(r), m.to)) continue;
-      load.messages_off_node += 1;
-      load.bytes_off_node += m.bytes;
+      load.messages_leaving += 1;
+      load.bytes_leaving += m.bytes;
       nodes.push_back(topology.node(m.to));
     }
     std::sort(nodes.begin(), nodes.end());
-    load.nodes = std::unique(nodes.begin(), nodes.end()) - nodes.begin();
+    load.regions = std::unique(nodes.begin(), nodes.end()) - nodes.begin();
     most.messages = std::max(most.messages, load.messages);
-    most.messages_off_node = std::max(most.messages_off_node, load.messages_off_node);
-    most.nodes = std::max(most.nodes, load.nodes);
-    most.bytes_off_node = std::max(most.bytes_off_node, load.bytes_off_node);
+    most.messages_leaving = std::max(most.messages_leaving, load.messages_leaving);
+    most.regions = std::max(most.regions, load.regions);
+    most.bytes_leaving = std::max(most.bytes_leaving, load.bytes_leaving);
   }
-  return comm::choose_sparse_exchange(topology, most).algorithm.name();
+  return most;
 }
 
 std::string times_json(const predict::ExchangeTimer& timer, const model::MessageStages& stages) {
@@ -131,18 +132,23 @@ void study(const std::string& name, const Matrix& A, int n_nodes, const Argument
   for (const std::string& kind : arguments.kinds) {
     const bool constant = kind == "constant";
     const predict::SparseSends sends = constant ? counts_only(columns) : columns;
-    const std::string chosen = choice_of(sends, topology);
-    for (const std::string_view algorithm : predict::sparse_exchanges()) {
-      if (algorithm == "rma" && !constant) continue;
+    const comm::SparseLoad load = load_of(sends, topology);
+    const auto choice = [&](const mpi::SparseCosts& costs) {
+      return comm::choose_sparse_exchange(topology, load, costs).algorithm.name();
+    };
+    const std::string chosen = choice(model::sparse_costs(machine, topology, mpi::Region::node));
+    for (const std::string_view algorithm : predict::sparse_exchanges(constant)) {
       const auto messages = predict::sparse_exchange_messages(algorithm, topology, sends);
       const Counts counts = counts_of(messages, topology);
       std::cout << fmt::format(
                        "{{\"matrix\": \"{}\", \"rows\": {}, \"nonzeros\": {}, \"nodes\": {}, "
                        "\"ranks\": {}, \"kind\": \"{}\", \"algorithm\": \"{}\", \"automatic\": "
-                       "\"{}\", \"messages\": {}, \"bytes\": {}, \"most_messages\": {}{}}}",
+                       "\"{}\", \"without_machine\": \"{}\", \"leaving\": {}, \"regions\": {}, "
+                       "\"leaving_bytes\": {}, \"messages\": {}, \"bytes\": {}, \"most_messages\": "
+                       "{}{}}}",
                        name, A.rows().n_global(), A.nnz_global(), n_nodes, n_ranks, kind, algorithm,
-                       chosen, counts.messages_off_node, counts.bytes_off_node,
-                       counts.most_off_node,
+                       chosen, choice({}), load.messages_leaving, load.regions, load.bytes_leaving,
+                       counts.messages_off_node, counts.bytes_off_node, counts.most_off_node,
                        arguments.only_counts ? "" : times_json(timer, messages.stages))
                 << std::endl;
     }

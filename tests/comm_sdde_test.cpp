@@ -9,11 +9,12 @@
 #include <gtest/gtest.h>
 
 #include "nodewise/base/hash.hpp"
-#include "nodewise/comm/sdde/algorithms.hpp"
 #include "nodewise/comm/sdde/choice.hpp"
+#include "nodewise/comm/sdde/joined.hpp"
 #include "nodewise/comm/sdde/sdde.hpp"
 
 #include "collective_error.hpp"
+#include "domain_support.hpp"
 #include "mpi_counter.hpp"
 #include "support.hpp"
 
@@ -24,7 +25,6 @@ using mpi::SparseExchange;
 using test::expect_same_error;
 using test::test_comm;
 
-// For messages of varying length; rma, the last, is for one size only.
 /// Automatic and the members of the family, or those of them for messages of any sizes.
 std::vector<SparseExchange> algorithms_for(bool any_sizes) {
   std::vector<SparseExchange> list = {"automatic"};
@@ -36,7 +36,7 @@ std::vector<SparseExchange> algorithms_for(bool any_sizes) {
 const std::vector<SparseExchange> algorithms = algorithms_for(false);
 const std::vector<SparseExchange> variable_algorithms = algorithms_for(true);
 const std::vector<SparseExchange> joining_algorithms = {"locality_personalized",
-                                                        "locality_nonblocking"};
+                                                        "locality_nonblocking", "locality_dense"};
 const std::vector<SparseExchange> straight_algorithms = {"personalized", "nonblocking"};
 
 std::uint64_t draw(int from, int to, std::uint64_t seed) {
@@ -293,6 +293,132 @@ TEST(Sdde, TheLedgerHasEveryMessage) {
   });
 }
 
+// Domains of the nodes in the place of the nodes: what crosses is joined for each domain.
+TEST(Sdde, JoinsForEachDomain) {
+  for (const test::DomainMap& map : test::domain_maps(test_comm()->size())) {
+    for (const SparseExchange& algorithm : algorithms) {
+      SCOPED_TRACE(map.name + ", " + algorithm.name());
+      const auto comm = mpi::Comm::create(
+          MPI_COMM_WORLD, map.topology,
+          {.sparse_exchange = algorithm, .sparse_exchange_region = mpi::Region::domain});
+      for (std::uint64_t seed = 0; seed < 3; ++seed) {
+        const auto sends = pattern(*comm, seed, 2);
+        const auto expected = reference(*comm, sends);
+        const auto got = alltoall_crs<std::int64_t>(*comm, sends.ranks, 2, sends.data);
+        EXPECT_EQ(got.ranks, expected.ranks);
+        EXPECT_EQ(got.data, expected.data);
+      }
+    }
+    std::vector<int> domains;
+    for (int r = 0; r < map.topology.n_ranks(); ++r) {
+      domains.push_back(map.topology.domains().node(r));
+    }
+    for (const SparseExchange& algorithm : joining_algorithms) {
+      SCOPED_TRACE(map.name + ", " + algorithm.name());
+      const auto comm =
+          mpi::Comm::create(MPI_COMM_WORLD, map.topology, {.sparse_exchange = algorithm});
+      const auto sends = pattern(*comm, 77);
+      const SparseOptions by_domain = {.region = mpi::Region::domain};
+      expect_equal(exchange(*comm, sends, by_domain), reference(*comm, sends));
+      if (!choice_needs_load(map.topology.domains())) continue;
+      std::set<int> others;
+      for (const int to : sends.ranks) others.insert(map.topology.domains().node(to));
+      others.erase(map.topology.domains().node(comm->rank()));
+      const auto calls = test::counted(domains, [&] { exchange(*comm, sends, by_domain); });
+      EXPECT_EQ(calls.messages_off_node, std::ssize(others));
+    }
+  }
+}
+
+// A rank that knows how many messages come need not be told: no vector of a number a rank, nothing
+// that waits for an answer.
+TEST(Sdde, AKnownNumberIsNotFoundOutAgain) {
+  on_every_placement(algorithms, [](const mpi::Comm& comm) {
+    for (const Offset piece_bytes : {5, 1 << 20}) {
+      const auto sends = pattern(comm, 21, 2);
+      const auto expected = reference(comm, sends);
+      const SparseOptions options = {.max_message_bytes = piece_bytes,
+                                     .n_receives = std::ssize(expected.ranks)};
+      EqualMessages<std::int64_t> got;
+      const auto calls = test::counted(nodes_of(comm), [&] {
+        got = alltoall_crs<std::int64_t>(comm, sends.ranks, 2, sends.data, options);
+      });
+      EXPECT_EQ(got.ranks, expected.ranks);
+      EXPECT_EQ(got.data, expected.data);
+      const SparseExchange& set = comm.settings().sparse_exchange;
+      const bool is_straight =
+          std::count(straight_algorithms.begin(), straight_algorithms.end(), set) > 0;
+      if (is_straight) {
+        EXPECT_EQ(calls.synchronous, 0);
+      }
+    }
+  });
+}
+
+TEST(Sdde, AWrongKnownNumberIsRefusedOnAllRanks) {
+  for (const SparseExchange& algorithm :
+       {SparseExchange("automatic"), SparseExchange("personalized"),
+        SparseExchange("nonblocking")}) {
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, {.sparse_exchange = algorithm});
+    const auto sends = pattern(*comm, 21);
+    const Offset right = std::ssize(reference(*comm, sends).ranks);
+    const int n = comm->size();
+    // One too many here, one too few there: their sum is right.
+    const Offset wrong = comm->rank() == 0 ? right + 1 : comm->rank() == n - 1 ? right - 1 : right;
+    const std::string text = expect_same_error(
+        *comm, ErrorCode::invalid_argument, [&] { exchange(*comm, sends, {.n_receives = wrong}); });
+    EXPECT_NE(text.find("another number of messages"), std::string::npos) << text;
+    expect_equal(exchange(*comm, sends, {.n_receives = right}), reference(*comm, sends));
+  }
+}
+
+// The window of one-sided messages is made once, and again only where messages grow or the
+// algorithm changes; smaller messages leave nothing behind.
+TEST(Sdde, OneSidedMessagesKeepTheirWindow) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    const auto collectives = [&](const char* algorithm, Offset count, std::uint64_t seed) {
+      const auto sends = pattern(*comm, seed, count);
+      const auto expected = reference(*comm, sends);
+      EqualMessages<std::int64_t> got;
+      const auto calls = test::counted(map.node_of_rank, [&] {
+        got = alltoall_crs<std::int64_t>(*comm, sends.ranks, count, sends.data,
+                                         {.algorithm = algorithm, .keep_window = true});
+      });
+      EXPECT_EQ(got.ranks, expected.ranks);
+      EXPECT_EQ(got.data, expected.data);
+      return calls.collectives;
+    };
+    const auto first = collectives("rma", 4, 1);
+    const auto again = collectives("rma", 4, 2);
+    EXPECT_GT(first, again);
+    EXPECT_EQ(collectives("rma", 1, 3), again);
+    EXPECT_EQ(collectives("rma", 0, 4), again);
+    EXPECT_EQ(collectives("rma", 4, 5), again);
+    EXPECT_GT(collectives("rma", 9, 6), again);
+    if (!choice_needs_load(comm->topology())) continue;
+    const auto joined = collectives("locality_rma", 9, 7);
+    EXPECT_GT(joined, collectives("locality_rma", 3, 8));
+    EXPECT_GT(collectives("rma", 9, 9), again);
+  }
+}
+
+TEST(Sdde, OneSidedMessagesAreJoinedToo) {
+  for (const auto& map : test::node_maps(test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank);
+    if (!choice_needs_load(comm->topology())) continue;
+    const auto sends = pattern(*comm, 77, 2);
+    std::set<int> nodes;
+    for (const int to : sends.ranks) nodes.insert(comm->topology().node(to));
+    nodes.erase(comm->topology().node(comm->rank()));
+    comm->ledger().clear();
+    alltoall_crs<std::int64_t>(*comm, sends.ranks, 2, sends.data, {.algorithm = "locality_rma"});
+    EXPECT_EQ(test::booked(comm->ledger()).messages_off_node, std::ssize(nodes));
+  }
+}
+
 // The algorithm belongs to the communicator: two of the same ranks do not disturb each other.
 TEST(Sdde, SettingsOfTwoCommunicatorsAreIndependent) {
   const int n = test_comm()->size();
@@ -420,9 +546,11 @@ TEST(Sdde, CountsItsMessagesBeforehand) {
   }
 }
 
+constexpr sdde::JoinedSteps joined_steps = {sdde::between_personalized, sdde::send_personalized};
+
 void count_messages(sdde::Call& call, const Messages<std::int64_t>& sends) {
   call.sends = {sends.ranks, sends.offsets, std::as_bytes(std::span(sends.data)), 8};
-  call.counts = sdde::count_messages(call.channel, call.sends, false);
+  call.counts = sdde::count_messages(call.channel, call.sends, {});
 }
 
 // So many messages that they are joined need more ranks than a test has: here they are told to.
@@ -436,7 +564,7 @@ TEST(Sdde, JoinsMessagesItHasCounted) {
       sdde::Call call({*comm, comm->next_discovery_tag(), piece_bytes});
       count_messages(call, sends);
       const test::MpiCalls calls =
-          test::counted(map.node_of_rank, [&] { sdde::locality_aware(call, false); });
+          test::counted(map.node_of_rank, [&] { sdde::exchange_joined(call, joined_steps); });
       EXPECT_EQ(calls.synchronous, 0);
       if (piece_bytes == 1 << 20) {
         EXPECT_LT(calls.messages_off_node, comm->topology().n_nodes());
@@ -468,7 +596,7 @@ TEST(Sdde, ARankThatFailsAfterTheCountLeavesNobodyWaiting) {
     sdde::Call call({*comm, comm->next_discovery_tag(), 24});
     count_messages(call, sends);
     if (comm->rank() == 1) call.error = Error(ErrorCode::out_of_memory, "no memory");
-    sdde::locality_aware(call, false);
+    sdde::exchange_joined(call, joined_steps);
     expect_equal(exchange(*comm, sends), reference(*comm, sends));  // and nothing is left over
   }
 }
@@ -483,19 +611,19 @@ TEST(SddeChoice, JoinsManyShortMessagesOnly) {
   const auto expect = [](const mpi::Topology& topology, SparseExchange straight,
                          SparseExchange joined) {
     const auto chosen = [&](const SparseLoad& load) {
-      return choose_sparse_exchange(topology, load).algorithm;
+      return choose_sparse_exchange(topology, load, {}).algorithm;
     };
     EXPECT_EQ(chosen({}), straight);
     EXPECT_EQ(
-        chosen({.messages = 900, .messages_off_node = 800, .nodes = 50, .bytes_off_node = 6400}),
+        chosen({.messages = 900, .messages_leaving = 800, .regions = 50, .bytes_leaving = 6400}),
         joined);
     EXPECT_EQ(
-        chosen({.messages = 900, .messages_off_node = 50, .nodes = 50, .bytes_off_node = 400}),
+        chosen({.messages = 900, .messages_leaving = 50, .regions = 50, .bytes_leaving = 400}),
         straight);
     EXPECT_EQ(chosen({.messages = 900,
-                      .messages_off_node = 800,
-                      .nodes = 50,
-                      .bytes_off_node = Offset{800} << 20}),
+                      .messages_leaving = 800,
+                      .regions = 50,
+                      .bytes_leaving = Offset{800} << 20}),
               straight);
   };
   expect(two_on_a_node(5), "personalized", "locality_personalized");
@@ -505,13 +633,13 @@ TEST(SddeChoice, JoinsManyShortMessagesOnly) {
 
 TEST(SddeChoice, NothingToJoinWithoutSeveralRanksOnSeveralNodes) {
   const SparseLoad load{
-      .messages = 9000, .messages_off_node = 9000, .nodes = 3, .bytes_off_node = 9000};
+      .messages = 9000, .messages_leaving = 9000, .regions = 3, .bytes_leaving = 9000};
   const std::vector<int> one_node = {4, 4, 4};
   const std::vector<int> separate = {0, 1, 2};
   for (const auto* map : {&one_node, &separate}) {
     const mpi::Topology topology(*map);
     EXPECT_FALSE(choice_needs_load(topology));
-    EXPECT_EQ(choose_sparse_exchange(topology, load).algorithm, "nonblocking");
+    EXPECT_EQ(choose_sparse_exchange(topology, load, {}).algorithm, "nonblocking");
   }
 }
 

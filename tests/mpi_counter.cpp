@@ -177,6 +177,12 @@ int MPI_Reduce_scatter_block(const void* data, void* result, int count, MPI_Data
   return PMPI_Reduce_scatter_block(data, result, count, type, op, comm);
 }
 
+int MPI_Alltoall(const void* data, int count, MPI_Datatype type, void* result, int result_count,
+                 MPI_Datatype result_type, MPI_Comm comm) {
+  if (active != nullptr) active->count_collective();
+  return PMPI_Alltoall(data, count, type, result, result_count, result_type, comm);
+}
+
 int MPI_Win_allocate(MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void* memory,
                      MPI_Win* window) {
   if (active != nullptr) active->count_collective();

@@ -18,10 +18,15 @@ void expect(int condition, const char* what, int line) {
           MPIX_Last_error());
 }
 
-static const char* const algorithms[] = {
-    "automatic", "personalized", "nonblocking", "locality_personalized", "locality_nonblocking",
-    "rma"};
-enum { n_variable = 5, n_algorithms = 6 };
+static const char* const algorithms[] = {"automatic",
+                                         "personalized",
+                                         "nonblocking",
+                                         "locality_personalized",
+                                         "locality_nonblocking",
+                                         "locality_dense",
+                                         "rma",
+                                         "locality_rma"};
+enum { n_variable = 6, n_algorithms = 8 };
 
 /* What one rank sends to another: -1 for no message, else the number of items, 0 to 6. */
 static int length_of(int from, int to) {
@@ -111,6 +116,30 @@ static void test_alltoall(MPIX_Comm* xcomm, const MPIX_Info* xinfo) {
     ++i;
   }
   EXPECT(i == n_got);
+}
+
+/* What will come is known, and the window stays: the same arrives, call for call. */
+static void test_hints(MPIX_Comm* xcomm, MPIX_Info* xinfo, const char* algorithm) {
+  EXPECT(MPIX_Info_set(xinfo, "sparse_exchange", algorithm) == MPI_SUCCESS);
+  EXPECT(MPIX_Info_set(xinfo, "keep_window", "true") == MPI_SUCCESS);
+  EXPECT(MPIX_Info_set(xinfo, "recv_nnz_is_exact", "true") == MPI_SUCCESS);
+  const int dest[] = {(rank + 1) % size};
+  for (int call = 0; call < 3; ++call) {
+    const int values[] = {rank + call};
+    int n_got = 1, src[1], got[1];
+    EXPECT(MPIX_Alltoall_crs(1, dest, 1, MPI_INT, values, &n_got, src, 1, MPI_INT, got, xinfo,
+                             xcomm) == MPI_SUCCESS);
+    EXPECT(n_got == 1 && src[0] == (rank + size - 1) % size && got[0] == src[0] + call);
+  }
+  EXPECT(MPIX_Info_set(xinfo, "keep_window", "maybe") == MPI_ERR_INFO_VALUE);
+  int n_got = rank == 0 ? 2 : 1, src[2], got[2];
+  if (strcmp(algorithm, "personalized") == 0) {
+    EXPECT(MPIX_Alltoall_crs(1, dest, 1, MPI_INT, &rank, &n_got, src, 1, MPI_INT, got, xinfo,
+                             xcomm) == MPI_ERR_ARG);
+    EXPECT(strstr(MPIX_Last_error(), "another number of messages") != NULL);
+  }
+  EXPECT(MPIX_Info_set(xinfo, "keep_window", "false") == MPI_SUCCESS);
+  EXPECT(MPIX_Info_set(xinfo, "recv_nnz_is_exact", "false") == MPI_SUCCESS);
 }
 
 /* Wrong on the last rank only: the same class and text on all, and the next call works. */
@@ -231,6 +260,7 @@ static void test_algorithms(const int* nodes) {
     EXPECT(MPIX_Info_init(&xinfo) == MPI_SUCCESS);
     EXPECT(MPIX_Info_set(xinfo, "sparse_exchange", algorithms[a]) == MPI_SUCCESS);
     test_alltoall(xcomm, xinfo);
+    test_hints(xcomm, xinfo, algorithms[a]);
     if (a < n_variable) {
       test_alltoallv(xcomm, xinfo);
       test_strided_types(xcomm, xinfo);

@@ -24,6 +24,16 @@ std::vector<int> destinations(int n_ranks, int rank) {
   return to;
 }
 
+/// How many ranks send to this one.
+std::int64_t n_receives(int n_ranks, int rank) {
+  std::int64_t n = 0;
+  for (int other = 0; other < n_ranks; ++other) {
+    const std::vector<int> to = destinations(n_ranks, other);
+    n += std::count(to.begin(), to.end(), rank);
+  }
+  return n;
+}
+
 /// Messages of `items` numbers of 8 bytes.
 SparseSends sends_of_all(int n_ranks, int items) {
   SparseSends sends;
@@ -69,13 +79,18 @@ TEST(SparseExchangeMessages, AreThoseThatRanksSend) {
     maps[0].push_back(r / 2), maps[1].push_back(r % 2), maps[2].push_back(r == 0 ? 1 : 0);
   }
   for (const auto& map : maps) {
-    for (const std::string_view algorithm : sparse_exchanges()) {
-      const auto comm = mpi::Comm::create(
-          MPI_COMM_WORLD, map, {.sparse_exchange = mpi::SparseExchange(std::string(algorithm))});
+    for (const std::string_view algorithm : sparse_exchanges(true)) {
+      const bool is_known = algorithm == "known_number";
+      const auto comm =
+          mpi::Comm::create(MPI_COMM_WORLD, map,
+                            {.sparse_exchange = is_known ? "personalized" : std::string(algorithm),
+                             .allreduce = "mpi"});
       const std::vector<int> to = destinations(n, comm->rank());
       const std::vector<std::int64_t> data(3 * to.size(), comm->rank());
       comm->ledger().clear();
-      comm::alltoall_crs<std::int64_t>(*comm, to, 3, data);
+      comm::SparseOptions options;
+      if (is_known) options.n_receives = n_receives(n, comm->rank());
+      comm::alltoall_crs<std::int64_t>(*comm, to, 3, data, options);
       const Counted here = booked(*comm);
       const auto all = sparse_exchange_messages(algorithm, comm->topology(), sends_of_all(n, 3));
       const Counted there = predicted(all, comm->topology(), comm->rank());
@@ -103,7 +118,10 @@ TEST(SparseExchangeMessages, OfManyRanksHaveTheirCollectives) {
     EXPECT_EQ(personalized[k][5][0].bytes, 256 >> k);
   }
   EXPECT_EQ(stages("nonblocking").size(), 2 + 6);
-  EXPECT_EQ(stages("rma").size(), 6 + 6 + 1 + 6);
+  EXPECT_EQ(stages("rma").size(), 6 + 1 + 6);
+  EXPECT_EQ(stages("known_number").size(), 6 + 1);
+  EXPECT_EQ(stages("locality_dense").size(), 6 + 1 + 1 + 1);
+  EXPECT_EQ(stages("locality_rma").size(), 6 + 1 + 6 + 3 + 1);
   EXPECT_EQ(stages("locality_personalized").size(), 6 + 1 + 3 + 1);
   EXPECT_EQ(stages("locality_nonblocking").size(), 2 + 6 + 2 + 3);
   // At most one message a rank and node crosses the network.
@@ -165,7 +183,9 @@ TEST(CollectiveMessages, OfNodeLeadersHaveOneRankANodeOnTheNetwork) {
     for (int r = 0; r < 16; ++r) {
       for (const model::SentMessage& m : stage[static_cast<std::size_t>(r)]) {
         EXPECT_EQ(m.bytes, 8);
-        if (!topology.same_node(r, m.to)) EXPECT_EQ(r % 4 + m.to % 4, 0);
+        if (!topology.same_node(r, m.to)) {
+          EXPECT_EQ(r % 4 + m.to % 4, 0);
+        }
       }
     }
   }

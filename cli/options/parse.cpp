@@ -257,9 +257,11 @@ void check_combinations(const Settings& s) {
   }
   if (s.has("domains") && s.has("domain-map"))
     fail_usage("give --domains or --domain-map, not both");
-  if (s.communication.sparse_exchange == "rma") {
-    fail_usage(
-        "--sparse-exchange rma is for messages of one size only, and those of a solve are not");
+  const mpi::SparseExchange& exchange = s.communication.sparse_exchange;
+  if (!exchange.is_automatic() && exchange->needs_equal_counts) {
+    fail_usage(fmt::format(
+        "--sparse-exchange {} is for messages of one size only, and those of a solve are not",
+        exchange.name()));
   }
   if (s.command->check != nullptr) s.command->check(s);
   check_virtual_ranks(s);

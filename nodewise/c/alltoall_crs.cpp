@@ -71,18 +71,28 @@ struct Arrived {
   }
 };
 
-using Algorithm = mpi::SparseExchange;
+using Options = comm::SparseOptions;
+
+/// How a call says that it is to be done. `recv_nnz` may be NULL, which is refused later.
+Options options_of(const MPIX_Info* xinfo, const mpi::Comm& comm, const int* recv_nnz) {
+  const mpi::CommSettings settings = settings_of(xinfo, comm);
+  Options options;
+  options.algorithm = settings.sparse_exchange;
+  options.region = settings.sparse_exchange_region;
+  if (xinfo == nullptr) return options;
+  options.keep_window = xinfo->hints.keep_window;
+  if (xinfo->hints.recv_nnz_is_exact) options.n_receives = recv_nnz != nullptr ? *recv_nnz : 0;
+  return options;
+}
 
 /// Collective. `prepare(arrived)` makes the messages and sets the type.
 template <class Prepare>
-Arrived exchange(const mpi::Comm& comm, const Algorithm& algorithm, Prepare&& prepare) {
+Arrived exchange(const mpi::Comm& comm, const Options& options, Prepare&& prepare) {
   Arrived arrived;
   const auto room = [&](std::size_t n) {
     arrived.bytes.resize(n);
     return arrived.bytes.data();
   };
-  comm::SparseOptions options;
-  options.algorithm = algorithm;
   comm::detail::exchange_bytes(
       comm, [&] { return prepare(arrived); }, {arrived.ranks, arrived.offsets, room}, options);
   return arrived;
@@ -129,9 +139,9 @@ struct EqualSends {
 /// Collective. `check_room()` looks at the place for what arrives.
 template <class Count, class CheckRoom>
 Arrived exchange_equal(const EqualSends<Count>& sends, Count recvcount, MPI_Datatype recvtype,
-                       const Algorithm& algorithm, const mpi::Comm& comm, CheckRoom&& check_room) {
+                       const Options& options, const mpi::Comm& comm, CheckRoom&& check_room) {
   Packed packed;
-  return exchange(comm, algorithm, [&](Arrived& arrived) {
+  return exchange(comm, options, [&](Arrived& arrived) {
     const std::size_t n = checked_length(sends.nnz, sends.dest, "send_nnz");
     const ItemType sent(sends.type);
     arrived.type.emplace(recvtype);
@@ -155,8 +165,8 @@ template <class Count>
 void alltoall_crs(const EqualSends<Count>& sends, int* recv_nnz, int* src, Count recvcount,
                   MPI_Datatype recvtype, void* recvvals, const MPIX_Info* xinfo,
                   const mpi::Comm& comm) {
-  const auto algorithm = settings_of(xinfo, comm).sparse_exchange;
-  const Arrived arrived = exchange_equal(sends, recvcount, recvtype, algorithm, comm, [&] {
+  const Options options = options_of(xinfo, comm, recv_nnz);
+  const Arrived arrived = exchange_equal(sends, recvcount, recvtype, options, comm, [&] {
     require_room(recv_nnz, "recv_nnz");
     if (*recv_nnz > 0 && src == nullptr) refuse("src is NULL");
     if (*recv_nnz > 0 && recvcount > 0 && recvvals == nullptr) refuse("recvvals is NULL");
@@ -223,10 +233,10 @@ void require_whole_items(const Arrived& arrived) {
 
 /// Collective. `check_room()` looks at the place for what arrives.
 template <class Count, class CheckRoom>
-Arrived exchange_any(const Sends<Count>& sends, MPI_Datatype recvtype, const Algorithm& algorithm,
+Arrived exchange_any(const Sends<Count>& sends, MPI_Datatype recvtype, const Options& options,
                      const mpi::Comm& comm, CheckRoom&& check_room) {
   Packed packed;
-  Arrived all = exchange(comm, algorithm, [&](Arrived& arrived) {
+  Arrived all = exchange(comm, options, [&](Arrived& arrived) {
     const std::size_t n = checked_length(sends.nnz, sends.dest, "send_nnz");
     checked_length(sends.nnz, sends.counts, "send_nnz");
     checked_length(sends.nnz, sends.displs, "send_nnz");
@@ -255,8 +265,8 @@ template <class Count>
 void alltoallv_crs(const Sends<Count>& sends, int* recv_nnz, Count* recv_size, int* src,
                    Count* recvcounts, Count* rdispls, MPI_Datatype recvtype, void* recvvals,
                    const MPIX_Info* xinfo, const mpi::Comm& comm) {
-  const auto algorithm = settings_of(xinfo, comm).sparse_exchange;
-  const Arrived arrived = exchange_any(sends, recvtype, algorithm, comm, [&] {
+  const Options options = options_of(xinfo, comm, recv_nnz);
+  const Arrived arrived = exchange_any(sends, recvtype, options, comm, [&] {
     require_room(recv_nnz, "recv_nnz");
     require_room(recv_size, "recv_size");
     if (*recv_nnz > 0 && (src == nullptr || recvcounts == nullptr || rdispls == nullptr)) {
@@ -306,12 +316,12 @@ T& place(T* result, const char* name) {
 void alltoall_crs_allocated(const EqualSends<int>& sends, int* recv_nnz, int** src_ptr,
                             int recvcount, MPI_Datatype recvtype, void** recvvals_ptr,
                             const mpi::Comm& comm) {
-  const Arrived arrived =
-      exchange_equal(sends, recvcount, recvtype, alltoall_crs_algorithm(), comm, [&] {
-        place(recv_nnz, "recv_nnz");
-        place(src_ptr, "src_ptr");
-        place(recvvals_ptr, "recvvals_ptr");
-      });
+  const Arrived arrived = exchange_equal(sends, recvcount, recvtype,
+                                         {.algorithm = alltoall_crs_algorithm()}, comm, [&] {
+                                           place(recv_nnz, "recv_nnz");
+                                           place(src_ptr, "src_ptr");
+                                           place(recvvals_ptr, "recvvals_ptr");
+                                         });
   auto src = allocated_numbers(arrived.n_messages());
   int n_items = 0;
   auto items = allocated_items(arrived, n_items);
@@ -325,14 +335,15 @@ void alltoall_crs_allocated(const EqualSends<int>& sends, int* recv_nnz, int** s
 void alltoallv_crs_allocated(const Sends<int>& sends, int* recv_nnz, int* recv_size, int** src_ptr,
                              int** recvcounts_ptr, int** rdispls_ptr, MPI_Datatype recvtype,
                              void** recvvals_ptr, const mpi::Comm& comm) {
-  const Arrived arrived = exchange_any(sends, recvtype, alltoallv_crs_algorithm(), comm, [&] {
-    place(recv_nnz, "recv_nnz");
-    place(recv_size, "recv_size");
-    place(src_ptr, "src_ptr");
-    place(recvcounts_ptr, "recvcounts_ptr");
-    place(rdispls_ptr, "rdispls_ptr");
-    place(recvvals_ptr, "recvvals_ptr");
-  });
+  const Arrived arrived =
+      exchange_any(sends, recvtype, {.algorithm = alltoallv_crs_algorithm()}, comm, [&] {
+        place(recv_nnz, "recv_nnz");
+        place(recv_size, "recv_size");
+        place(src_ptr, "src_ptr");
+        place(recvcounts_ptr, "recvcounts_ptr");
+        place(rdispls_ptr, "rdispls_ptr");
+        place(recvvals_ptr, "recvvals_ptr");
+      });
   auto src = allocated_numbers(arrived.n_messages());
   auto counts = allocated_numbers(arrived.n_messages());
   auto displs = allocated_numbers(arrived.n_messages() + 1);

@@ -69,6 +69,26 @@ const mpi::Comm& comm_of(const MPIX_Comm* xcomm) {
   return *xcomm->comm;
 }
 
+namespace {
+
+std::span<const Field<SparseHints>> hint_fields() {
+  static const std::vector<Field<SparseHints>> fields = {
+      field("recv_nnz_is_exact", &SparseHints::recv_nnz_is_exact, "How much comes is known"),
+      field("keep_window", &SparseHints::keep_window, "A window stays with the communicator"),
+  };
+  return fields;
+}
+
+void set_option_of(MPIX_Info& xinfo, const char* key, const char* value) {
+  const auto hints = hint_fields();
+  const bool is_hint =
+      std::ranges::any_of(hints, [&](const auto& hint) { return hint.name == key; });
+  if (is_hint) return set_option(xinfo.hints, hints, key, value);
+  set_option(xinfo.settings, mpi::all_setting_fields(), key, value);
+}
+
+}  // namespace
+
 mpi::CommSettings settings_of(const MPIX_Info* xinfo, const mpi::Comm& comm) {
   return xinfo != nullptr ? xinfo->settings : comm.settings();
 }
@@ -122,7 +142,7 @@ int MPIX_Info_set(MPIX_Info* xinfo, const char* key, const char* value) {
     c::require(key != nullptr, MPI_ERR_INFO_KEY, "MPIX_Info_set: no key");
     c::require(value != nullptr, MPI_ERR_INFO_VALUE, "MPIX_Info_set: no value");
     try {
-      set_option(xinfo->settings, mpi::all_setting_fields(), key, value);
+      c::set_option_of(*xinfo, key, value);
     } catch (const Error& error) {
       const bool is_key = error.code() == ErrorCode::unknown_option;
       throw c::ClassifiedError(is_key ? MPI_ERR_INFO_KEY : MPI_ERR_INFO_VALUE, error.what());

@@ -13,8 +13,19 @@ struct MPIX_Comm {
   std::shared_ptr<const nodewise::mpi::Comm> comm;
 };
 
+namespace nodewise::c {
+
+/// What a caller of a sparse exchange says beside the algorithm.
+struct SparseHints {
+  bool recv_nnz_is_exact = false;
+  bool keep_window = false;
+};
+
+}  // namespace nodewise::c
+
 struct MPIX_Info {
   nodewise::mpi::CommSettings settings;
+  nodewise::c::SparseHints hints;
 };
 
 namespace nodewise::c {

@@ -45,8 +45,13 @@ NODEWISE_MPIX_API int MPIX_Comm_free(MPIX_Comm** xcomm);
 NODEWISE_MPIX_API int MPIX_Info_init(MPIX_Info** xinfo);
 
 /* Local. Sets an option. "sparse_exchange" is automatic (chosen at each call), personalized,
- * nonblocking, rma (MPIX_Alltoall_crs only), locality_personalized, or locality_nonblocking (one
- * message a process and node, then on the node). "allreduce", "allgather" and "alltoallv" are
+ * nonblocking, locality_personalized, locality_nonblocking, locality_dense (one message a process
+ * and node, then on the node), or, for MPIX_Alltoall_crs only, rma or locality_rma.
+ * "sparse_exchange_region" is node, or domain where the communicator has some (MPIL). Two say more
+ * of a sparse exchange, false without them: with "recv_nnz_is_exact" true, *recv_nnz is how many
+ * messages will come, and is not found out again (MPI_ERR_ARG on all processes where it is wrong);
+ * with "keep_window" true, the window of a one-sided exchange is left to the next one, and
+ * MPIX_Comm_free waits for all processes. "allreduce", "allgather" and "alltoallv" are
  * automatic (chosen from the placement and the length), mpi (MPI's own), or node_aware.
  * MPI_ERR_INFO_KEY or MPI_ERR_INFO_VALUE for what
  * does not exist; MPIX_Last_error() then names the nearest. */

@@ -7,6 +7,7 @@
 #include "nodewise/mpi/collectives/allreduce.hpp"
 #include "nodewise/mpi/collectives/node_aware_allreduce.hpp"
 #include "nodewise/mpi/ledger.hpp"
+#include "nodewise/mpi/window.hpp"
 
 namespace nodewise::mpi {
 
@@ -100,7 +101,10 @@ std::uint64_t hash_of(const CommSettings& settings) {
 }  // namespace
 
 Comm::Comm(MPI_Comm owned, const CommSettings& settings)
-    : comm_(owned), settings_(settings), ledger_(std::make_shared<Ledger>()) {
+    : comm_(owned),
+      settings_(settings),
+      ledger_(std::make_shared<Ledger>()),
+      kept_window_(std::make_unique<KeptWindow>()) {
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
   MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
@@ -191,15 +195,32 @@ void Comm::set_topology(Topology topology) {
 
 /// Collective on the node. Takes the communicator of this rank's node.
 void Comm::set_node(MPI_Comm node) {
-  std::unique_ptr<Comm> owned(new Comm(node, settings_));
-  owned->ledger_ = ledger_;
   std::vector<int> domains;
   for (const int rank : topology_.ranks_on(topology_.node(rank_))) {
     domains.push_back(topology_.domains().node(rank));
   }
+  node_ = part(node, domains);
+}
+
+/// Collective on `ranks`, which share a node and are divided like this.
+std::unique_ptr<Comm> Comm::part(MPI_Comm ranks, std::span<const int> domains) const {
+  std::unique_ptr<Comm> owned(new Comm(ranks, settings_));
+  owned->ledger_ = ledger_;
   owned->topology_ = Topology(std::vector<int>(domains.size(), 0)).with_domains(domains);
   owned->prepare_allreduce();
-  node_ = std::move(owned);
+  return owned;
+}
+
+const Comm& Comm::region(Region kind) const {
+  if (kind == Region::node || !topology_.has_domains()) return node();
+  if (!domain_) {
+    MPI_Comm ranks = MPI_COMM_NULL;
+    check(MPI_Comm_split(comm_, topology_.domains().node(rank_), rank_, &ranks), "MPI_Comm_split");
+    int n = 0;
+    MPI_Comm_size(ranks, &n);
+    domain_ = part(ranks, std::vector<int>(static_cast<std::size_t>(n), 0));
+  }
+  return *domain_;
 }
 
 void Comm::prepare_allreduce() {
@@ -209,6 +230,7 @@ void Comm::prepare_allreduce() {
 }
 
 Comm::~Comm() {
+  kept_window_.reset();  // needs the communicator
   if (!is_finalized() && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 

@@ -29,6 +29,7 @@ bool is_finalized();
 bool may_talk_beside_threads();
 
 class Ledger;
+struct KeptWindow;
 
 /// The MPI datatype of an arithmetic type.
 template <class T>
@@ -69,7 +70,20 @@ class Comm {
   /// The ranks of this rank's node, in their order; this communicator where there is one node only.
   /// It has the settings of this one.
   const Comm& node() const { return node_ ? *node_ : *this; }
+  /// All regions of a kind, in the place of the nodes: the nodes, or their domains.
+  const Topology& regions(Region kind) const {
+    return kind == Region::domain ? topology_.domains() : topology_;
+  }
+  /// The ranks of this rank's region, in their order. Local, but for the first call with
+  /// domains, which is collective: then the communicator is made, and kept.
+  const Comm& region(Region kind) const;
+  /// The window of the one-sided sparse exchange, kept from call to call. Where there is one, the
+  /// communicator must come to its end on all ranks together.
+  KeptWindow& kept_window() const { return *kept_window_; }
   const CommSettings& settings() const { return settings_; }
+  /// By what `automatic` weighs a sparse exchange; set once a machine is known, by all ranks alike.
+  const SparseCosts& sparse_costs() const { return sparse_costs_; }
+  void set_sparse_costs(const SparseCosts& costs) const { sparse_costs_ = costs; }
   /// The communicator that this one is a subset of; this one where it is none.
   const Comm& whole() const { return whole_ ? whole_->whole() : *this; }
   /// The node-aware reduction; null where MPI's own algorithm is always used.
@@ -90,6 +104,7 @@ class Comm {
   void place(const Topology& topology);
   void set_topology(Topology topology);
   void set_node(MPI_Comm node);
+  std::unique_ptr<Comm> part(MPI_Comm ranks, std::span<const int> domains) const;
   void prepare_allreduce();
 
   MPI_Comm comm_ = MPI_COMM_NULL;
@@ -98,10 +113,13 @@ class Comm {
   CommSettings settings_;
   Topology topology_;
   std::unique_ptr<const Comm> node_;
-  std::shared_ptr<const Comm> whole_;  // null where this is no subset
+  mutable std::unique_ptr<const Comm> domain_;  // null until it was asked for
+  std::shared_ptr<const Comm> whole_;           // null where this is no subset
   std::shared_ptr<Ledger> ledger_;
+  std::unique_ptr<KeptWindow> kept_window_;
   std::unique_ptr<collectives::NodeAwareAllreduce> allreduce_;
   mutable unsigned discovery_calls_ = 0;
+  mutable SparseCosts sparse_costs_;
 };
 
 /// Message tags of the library, all on its own communicators.

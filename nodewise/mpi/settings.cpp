@@ -3,7 +3,7 @@
 namespace nodewise::mpi {
 
 std::span<const Field<CommSettings>> setting_fields() {
-  return all_setting_fields().first(2);
+  return all_setting_fields().first(3);
 }
 
 std::span<const Field<CommSettings>> all_setting_fields() {
@@ -12,6 +12,10 @@ std::span<const Field<CommSettings>> all_setting_fields() {
             "How ranks learn what others need of them: by a reduction, by synchronous sends, "
             "one-sided (rma, for messages of one size alone: refused for a solve), or one of the "
             "first two with one message a rank and destination node"),
+      field("sparse_exchange_region", &CommSettings::sparse_exchange_region,
+            "The ranks among which that joins messages: those of a node, or of a domain of it "
+            "(`domains`)",
+            {"node", "domain"}),
       field("allreduce", &CommSettings::allreduce,
             "How sums over all ranks are made: by MPI's own algorithm, or with the ranks of a node "
             "exchanging with different nodes"),

@@ -35,10 +35,25 @@ struct CollectiveMethod : MethodInfo {
 };
 using Collective = Choice<CollectiveMethod>;
 
+/// The ranks among which a sparse exchange joins what goes to the same place.
+enum class Region {
+  node,
+  domain  ///< of the topology, such as a socket; the node where it is not divided
+};
+
+/// What decides whether a sparse exchange joins messages. Only the ratios matter. As long as no
+/// machine is known, they are those measured on an emulated cluster (docs/sparse-exchange.md).
+struct SparseCosts {
+  double message_s = 1;          ///< a message of the busiest rank to another region
+  double step_s = 6;             ///< the exchange in the region that joining takes
+  double byte_s = 1.0 / 0x4000;  ///< what that adds for each byte of the busiest rank
+};
+
 /// Chosen when a communicator is made, the same on every rank, and bound to it: two libraries, or
 /// two solvers, in one program cannot disturb each other.
 struct CommSettings {
   SparseExchange sparse_exchange = "automatic";
+  Region sparse_exchange_region = Region::node;
   Collective allreduce = "automatic";  ///< sums, maxima and dot products too
   Collective allgather = "automatic";
   Collective alltoallv = "automatic";

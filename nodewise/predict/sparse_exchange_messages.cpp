@@ -17,7 +17,7 @@ namespace {
 
 using model::MessageStages;
 
-constexpr std::int64_t count_bytes = 8, vote_bytes = 32, address_bytes = 16;
+constexpr std::int64_t count_bytes = 8, vote_bytes = 32, known_bytes = 48;
 constexpr std::int64_t header_bytes = sizeof(comm::sdde::JoinedHeader);
 
 class Builder {
@@ -28,7 +28,11 @@ class Builder {
   void personalized();
   void nonblocking();
   void rma();
-  void locality(bool synchronous);
+  void known_number();
+  void locality_personalized();
+  void locality_nonblocking();
+  void locality_dense();
+  void locality_rma();
   SparseExchangeMessages take() { return std::move(made_); }
 
  private:
@@ -40,6 +44,9 @@ class Builder {
   void add_end() { add(recursive_doubling(topology_.n_ranks(), vote_bytes)); }
   std::vector<std::vector<int>> all_ranks() const;
   std::vector<std::vector<int>> ranks_by_node() const;
+  void add_lengths(std::span<const std::vector<int>> groups);
+  SparseSends crossing() const;
+  SparseSends on_node() const;
 
   const mpi::Topology& topology_;
   const SparseSends& sends_;
@@ -115,10 +122,20 @@ void Builder::nonblocking() {
   add_end();
 }
 
+/// All numbers to all ranks of a group at once.
+void Builder::add_lengths(std::span<const std::vector<int>> groups) {
+  SparseSends stage(sends_.size());
+  for (const auto& group : groups) {
+    for (const int from : group) {
+      for (const int to : group) {
+        if (to != from) stage[static_cast<std::size_t>(from)].push_back({to, count_bytes});
+      }
+    }
+  }
+  made_.stages.push_back(std::move(stage));
+}
+
 void Builder::rma() {
-  const std::vector<std::int64_t> addresses(static_cast<std::size_t>(topology_.n_ranks()),
-                                            address_bytes);
-  add(bruck_allgather(addresses));
   add_end();
   SparseSends puts = sends_;
   for (auto& of_rank : puts) {
@@ -128,44 +145,121 @@ void Builder::rma() {
   add_end();
 }
 
-/// What goes to other nodes, joined by node, and then what all ranks of a node pass on there.
-void Builder::locality(bool synchronous) {
-  const auto n_ranks = static_cast<std::size_t>(topology_.n_ranks());
-  std::vector<std::map<int, std::int64_t>> crossing(n_ranks), on_node(n_ranks);
-  for (std::size_t r = 0; r < n_ranks; ++r) {
-    const auto from = static_cast<int>(r);
-    for (const model::SentMessage& message : sends_[r]) {
-      const int node = topology_.node(message.to);
-      const bool stays = node == topology_.node(from);
-      const int by = stays ? from : topology_.corresponding_rank(from, node);
-      if (!stays) crossing[r][by] += header_bytes + message.bytes;
-      on_node[static_cast<std::size_t>(by)][message.to] += header_bytes + message.bytes;
+void Builder::known_number() {
+  add(recursive_doubling(topology_.n_ranks(), known_bytes));
+  add_data(sends_, false);
+}
+
+/// What a rank sends to each other, itself left out.
+SparseSends as_sends(const std::vector<std::map<int, std::int64_t>>& bytes_to) {
+  SparseSends sends(bytes_to.size());
+  for (std::size_t r = 0; r < sends.size(); ++r) {
+    for (const auto& [to, bytes] : bytes_to[r]) {
+      if (to != static_cast<int>(r)) sends[r].push_back({to, bytes});
     }
   }
-  const auto as_sends = [&](const auto& maps) {
-    SparseSends sends(n_ranks);
-    for (std::size_t r = 0; r < n_ranks; ++r) {
-      for (const auto& [to, bytes] : maps[r]) {
-        if (to != static_cast<int>(r)) sends[r].push_back({to, bytes});
-      }
+  return sends;
+}
+
+/// What goes to other nodes, joined by node.
+SparseSends Builder::crossing() const {
+  std::vector<std::map<int, std::int64_t>> bytes_to(sends_.size());
+  for (std::size_t r = 0; r < sends_.size(); ++r) {
+    const auto from = static_cast<int>(r);
+    for (const model::SentMessage& message : sends_[r]) {
+      if (topology_.same_node(from, message.to)) continue;
+      const int by = topology_.corresponding_rank(from, topology_.node(message.to));
+      bytes_to[r][by] += header_bytes + message.bytes;
     }
-    return sends;
-  };
-  if (!synchronous) add_counts(all_ranks());
-  add_data(as_sends(crossing), synchronous);
-  if (synchronous) add_end();
-  if (!synchronous) add_counts(ranks_by_node());
-  add_data(as_sends(on_node), synchronous);
+  }
+  return as_sends(bytes_to);
+}
+
+/// What all ranks of a node pass on there.
+SparseSends Builder::on_node() const {
+  std::vector<std::map<int, std::int64_t>> bytes_to(sends_.size());
+  for (std::size_t r = 0; r < sends_.size(); ++r) {
+    const auto from = static_cast<int>(r);
+    for (const model::SentMessage& message : sends_[r]) {
+      const int by = topology_.same_node(from, message.to)
+                         ? from
+                         : topology_.corresponding_rank(from, topology_.node(message.to));
+      bytes_to[static_cast<std::size_t>(by)][message.to] += header_bytes + message.bytes;
+    }
+  }
+  return as_sends(bytes_to);
+}
+
+void Builder::locality_personalized() {
+  add_counts(all_ranks());
+  add_data(crossing(), false);
+  add_counts(ranks_by_node());
+  add_data(on_node(), false);
+}
+
+void Builder::locality_nonblocking() {
+  add_data(crossing(), true);
+  add_end();
+  add_data(on_node(), true);
   // The end on a node is a few messages between its ranks, beside which the reduction of counts is
   // as long: a node's ranks all send to each other.
-  if (synchronous) add_counts(ranks_by_node());
+  add_counts(ranks_by_node());
+}
+
+void Builder::locality_dense() {
+  add_counts(all_ranks());
+  add_data(crossing(), false);
+  add_lengths(ranks_by_node());
+  add_data(on_node(), false);
+}
+
+/// Messages are of one size; a rank puts a slot for every rank of the other node.
+void Builder::locality_rma() {
+  SparseSends puts = crossing();
+  for (std::size_t r = 0; r < puts.size(); ++r) {
+    for (model::SentMessage& put : puts[r]) {
+      const auto places = std::ssize(topology_.ranks_on(topology_.node(put.to)));
+      put.bytes = places * (sends_[r].front().bytes + 1);
+    }
+  }
+  add_end();
+  add_data(puts, false);
+  add_end();
+  add_counts(ranks_by_node());
+  add_data(on_node(), false);
+}
+
+struct Algorithm {
+  std::string_view name;
+  void (Builder::*build)();
+  std::string_view unjoined = {};  // where there is nothing to join
+  bool needs_one_size = false;
+};
+
+constexpr std::array algorithms = {
+    Algorithm{"personalized", &Builder::personalized},
+    Algorithm{"nonblocking", &Builder::nonblocking},
+    Algorithm{"rma", &Builder::rma, {}, true},
+    Algorithm{"locality_personalized", &Builder::locality_personalized, "personalized"},
+    Algorithm{"locality_nonblocking", &Builder::locality_nonblocking, "nonblocking"},
+    Algorithm{"locality_dense", &Builder::locality_dense, "personalized"},
+    Algorithm{"locality_rma", &Builder::locality_rma, "rma", true},
+    Algorithm{"known_number", &Builder::known_number}};
+
+const Algorithm& find(std::string_view name) {
+  const auto found = std::ranges::find(algorithms, name, &Algorithm::name);
+  if (found != algorithms.end()) return *found;
+  throw Error(ErrorCode::invalid_argument,
+              "no messages are known of a sparse exchange " + std::string(name));
 }
 
 }  // namespace
 
-std::span<const std::string_view> sparse_exchanges() {
-  static constexpr std::array<std::string_view, 5> names = {
-      "personalized", "nonblocking", "rma", "locality_personalized", "locality_nonblocking"};
+std::vector<std::string_view> sparse_exchanges(bool of_one_size) {
+  std::vector<std::string_view> names;
+  for (const Algorithm& algorithm : algorithms) {
+    if (of_one_size || !algorithm.needs_one_size) names.push_back(algorithm.name);
+  }
   return names;
 }
 
@@ -177,20 +271,11 @@ SparseExchangeMessages sparse_exchange_messages(std::string_view algorithm,
                                                  " ranks, where the topology has " +
                                                  std::to_string(topology.n_ranks()));
   }
+  const Algorithm& asked = find(algorithm);
+  const bool has_nothing_to_join = !asked.unjoined.empty() && !comm::choice_needs_load(topology);
+  const Algorithm& taken = has_nothing_to_join ? find(asked.unjoined) : asked;
   Builder builder(topology, sends);
-  const bool joins = comm::choice_needs_load(topology);  // or there is nothing to join
-  if (algorithm == "personalized" || (algorithm == "locality_personalized" && !joins)) {
-    builder.personalized();
-  } else if (algorithm == "nonblocking" || (algorithm == "locality_nonblocking" && !joins)) {
-    builder.nonblocking();
-  } else if (algorithm == "rma") {
-    builder.rma();
-  } else if (algorithm == "locality_personalized" || algorithm == "locality_nonblocking") {
-    builder.locality(algorithm == "locality_nonblocking");
-  } else {
-    throw Error(ErrorCode::invalid_argument,
-                "no messages are known of a sparse exchange " + std::string(algorithm));
-  }
+  (builder.*taken.build)();
   return builder.take();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nodewise/base/timer.hpp"
+#include "nodewise/model/sparse_exchange_cost.hpp"
 #include "nodewise/mpi/ledger.hpp"
 
 namespace nodewise::routing {
@@ -247,10 +248,16 @@ const model::Machine* probed_network(const mpi::Comm& comm) {
   return &comm.whole() != &comm ? probed_network(comm.whole()) : nullptr;
 }
 
+void weigh_sparse_exchanges(const mpi::Comm& comm, const model::Machine& machine) {
+  const mpi::Region region = comm.settings().sparse_exchange_region;
+  comm.set_sparse_costs(model::sparse_costs(machine, comm.regions(region), region));
+}
+
 const model::Machine& probe_network(const mpi::Comm& comm) {
   if (const model::Machine* known = probed_network(comm)) return *known;
   auto machine = std::make_unique<model::Machine>(measure(comm));
   mpi::check(MPI_Comm_set_attr(comm.get(), attribute_key(), machine.get()), "MPI_Comm_set_attr");
+  weigh_sparse_exchanges(comm, *machine);
   return *machine.release();
 }
 

@@ -18,4 +18,8 @@ const model::Machine& probe_network(const mpi::Comm& comm);
 /// Local. Returns the earlier measurement of the network, or null: the same on every rank.
 const model::Machine* probed_network(const mpi::Comm& comm);
 
+/// Local, to be called by all ranks alike. From here on `automatic` sparse exchanges of the
+/// communicator are chosen by this machine; probe_network() does so with what it saw.
+void weigh_sparse_exchanges(const mpi::Comm& comm, const model::Machine& machine);
+
 }  // namespace nodewise::routing

@@ -63,7 +63,8 @@ struct Requests {
 
 run::AlgorithmChoice explain_sparse_exchange(const mpi::Comm& comm, const comm::SparseLoad& load) {
   const mpi::SparseExchange setting = comm.settings().sparse_exchange;
-  const comm::SparseChoice by_itself = comm::choose_sparse_exchange(comm.topology(), load);
+  const comm::SparseChoice by_itself = comm::choose_sparse_exchange(
+      comm.regions(comm.settings().sparse_exchange_region), load, comm.sparse_costs());
   if (setting.is_automatic()) {
     return {by_itself.algorithm.name(), true, by_itself.reason};
   }
@@ -78,7 +79,8 @@ run::CollectiveChoices explain_collectives(const matrix::DistMatrix<double>& A,
                                            const Choice<solve::KrylovMethod>& method, int n_rhs) {
   const mpi::Comm& comm = A.comm();
   const Requests requests = mpi::collectively(comm, [&] { return Requests(A); });
-  const comm::SparseLoad load = comm::measure_load(comm, requests.ranks, requests.bytes);
+  const comm::SparseLoad load = comm::measure_load(comm, comm.settings().sparse_exchange_region,
+                                                   requests.ranks, requests.bytes);
   return mpi::collectively(comm, [&] {
     return run::CollectiveChoices{
         explain_dot_products(comm, method, n_rhs),

@@ -10,6 +10,7 @@
 #include "nodewise/matrix/block_matrix.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/ledger.hpp"
+#include "nodewise/routing/network_probe.hpp"
 #include "nodewise/run/timed.hpp"
 #include "nodewise/solver/apply_preset.hpp"
 #include "nodewise/solver/collective_choice.hpp"
@@ -157,6 +158,7 @@ void Solver::State::set_up(const MatrixPointer& matrix, const run::MatrixSummary
   record.machine = run::describe_environment(comm);
   record.machine.placement_given = given.placement_is_given;
   record.matrix = summary;
+  if (const auto& machine = given.amg.machine) routing::weigh_sparse_exchanges(comm, *machine);
   offload::require_device(comm, *given.method.device);
   const double choosing = run::timed(comm, [&] { choose(*matrix, nullptr); });
   ways_out = std::exchange(record.preset.ways_out, {});

@@ -21,7 +21,8 @@ struct Call {
   ReceiveBuffers inbox;
   TerminationReduction termination;
   std::optional<MessageCountReduction>
-      counts;  ///< in place of the termination, which is then never started
+      counts;                        ///< in place of the termination, which is then never started
+  std::optional<Offset> n_receives;  ///< where this rank knows
 
   explicit Call(const Channel& on) : channel(on), termination(on.comm) {}
   Vote vote() const {
@@ -31,7 +32,8 @@ struct Call {
   bool any_failed() const { return counts ? counts->any_failed : termination.any_failed(); }
   /// Whether what was sent is not worth delivering.
   bool is_void() const {
-    return any_failed() || (counts ? counts->counts_differ : termination.counts_differ());
+    return any_failed() || (counts ? counts->counts_differ || counts->receives_differ
+                                   : termination.counts_differ());
   }
 };
 
@@ -41,6 +43,9 @@ void send_personalized(const Channel& channel, SendRequests& outbox, ReceiveBuff
 /// Algorithm 1 where counts told how many pieces come.
 void send_counted(const Channel& channel, SendRequests& outbox, ReceiveBuffers& inbox,
                   Offset expected);
+/// Where a rank knows how many messages come, its own among them.
+void send_expected(const Channel& channel, SendRequests& outbox, ReceiveBuffers& inbox,
+                   Offset n_receives);
 /// Algorithm 2, NBX of Hoefler, Siebert, Lumsdaine 2010. Starts the termination when all messages
 /// of this rank were received, and ends with it.
 void send_nonblocking(const Channel& channel, SendRequests& outbox, ReceiveBuffers& inbox,
@@ -49,10 +54,13 @@ void send_nonblocking(const Channel& channel, SendRequests& outbox, ReceiveBuffe
 // Each of the following also starts and completes the call's termination, unless it has counts.
 void personalized(Call& call);
 void nonblocking(Call& call);
+/// Local. The bytes of messages of one size; throws out_of_memory where no memory can hold so many
+/// slots for them.
+Offset bytes_of_each(const Call& call, Offset n_slots);
+const mpi::SparseExchangeMethod& rma_method();
 /// Algorithm 3, for messages of one size.
 void rma(Call& call);
-/// Algorithms 4 and 5, for nodes of any sizes and any placement of ranks. `synchronous` picks
-/// algorithm 2 instead of 1 between nodes and on them.
-void locality_aware(Call& call, bool synchronous);
+/// Where n_receives is known: one small reduction, then every message straight to its rank.
+void expected(Call& call);
 
 }  // namespace nodewise::comm::sdde

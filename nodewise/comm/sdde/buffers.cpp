@@ -28,6 +28,7 @@ bool ReceiveBuffers::begin_to_receive(const Channel& channel, const MPI_Status& 
   mpi::check(MPI_Get_count(&found, MPI_BYTE, &bytes), "MPI_Get_count");
   std::byte* room = nullptr;
   const bool complete = bytes < channel.piece_bytes;
+  if (complete) ++n_ended_;
   const auto error = mpi::error_of([&] { room = make_room(found.MPI_SOURCE, bytes, complete); });
   if (error) {
     failure_ = error;
@@ -76,6 +77,7 @@ bool ReceiveBuffers::receive_any(const Channel& channel) {
 }
 
 void ReceiveBuffers::take(int source, std::span<const std::byte> data) {
+  ++n_ended_;
   const auto error = mpi::error_of([&] {
     Message& message = messages_.emplace_back();
     message.source = source;

@@ -13,14 +13,18 @@
 
 namespace nodewise::comm::sdde {
 
-/// The communicator, tag and cut of one exchange. A message of n bytes travels as pieces of
-/// piece_bytes and a last one that is shorter, if need be empty: so a receiver knows when a message
-/// is complete without having been told its length.
+/// The communicator, tag, cut and regions of one exchange. A message of n bytes travels as pieces
+/// of piece_bytes and a last one that is shorter, if need be empty: so a receiver knows when a
+/// message is complete without having been told its length.
 struct Channel {
   const mpi::Comm& comm;
   int tag;
   Offset piece_bytes;
+  mpi::Region region = mpi::Region::node;
+  bool keep_window = false;
 
+  /// The regions among which messages are joined.
+  const mpi::Topology& regions() const { return comm.regions(region); }
   Offset n_pieces(Offset bytes) const { return bytes / piece_bytes + 1; }
 };
 
@@ -44,6 +48,8 @@ class ReceiveBuffers {
   /// Local. Takes a message that needs no sending.
   void take(int source, std::span<const std::byte> data);
 
+  /// The messages of which the last piece came, whether or not there was memory for them.
+  Offset n_ended() const { return n_ended_; }
   std::vector<Message>& messages() { return messages_; }
   const std::vector<Message>& messages() const { return messages_; }
   /// Local. Hands the messages over, ordered by source.
@@ -57,6 +63,7 @@ class ReceiveBuffers {
 
   std::vector<Message> messages_;
   std::vector<std::size_t> incomplete_;  // of messages_
+  Offset n_ended_ = 0;
   std::optional<Error> failure_;
 };
 

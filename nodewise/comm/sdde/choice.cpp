@@ -12,97 +12,87 @@ namespace nodewise::comm {
 
 namespace {
 
-/// Measured; docs/sparse-exchange.md says how. The exchange on the node costs as much time as it
-/// takes the busiest rank to send about so many messages between nodes.
-constexpr Offset messages_worth_a_step = 6;
-/// Measured likewise: above so many bytes a message the copies on the node outweigh what fewer
-/// messages save.
-constexpr Offset longest_joined_message = Offset{1} << 12;
-
-Offset own_load(const mpi::Topology& topology, int rank, std::span<const int> destinations,
+Offset own_load(const mpi::Topology& regions, int rank, std::span<const int> destinations,
                 std::span<const Offset> bytes, SparseLoad& load) {
-  std::vector<int> nodes;
+  std::vector<int> others;
   for (std::size_t i = 0; i < destinations.size(); ++i) {
     const int to = destinations[i];
     if (to == rank) continue;
     ++load.messages;
-    if (topology.same_node(to, rank)) continue;
-    ++load.messages_off_node;
-    load.bytes_off_node += bytes[i];
-    nodes.push_back(topology.node(to));
+    if (regions.same_node(to, rank)) continue;
+    ++load.messages_leaving;
+    load.bytes_leaving += bytes[i];
+    others.push_back(regions.node(to));
   }
-  std::sort(nodes.begin(), nodes.end());
-  return std::unique(nodes.begin(), nodes.end()) - nodes.begin();
+  std::sort(others.begin(), others.end());
+  return std::unique(others.begin(), others.end()) - others.begin();
 }
 
-SparseLoad count_load(const mpi::Comm& comm, std::span<const int> destinations,
+SparseLoad count_load(const mpi::Comm& comm, mpi::Region region, std::span<const int> destinations,
                       std::span<const Offset> bytes) {
   std::vector<Offset> offsets(bytes.size() + 1, 0);
   std::partial_sum(bytes.begin(), bytes.end(), offsets.begin() + 1);
-  const sdde::Channel channel{comm, 0, SparseOptions{}.max_message_bytes};
-  return sdde::count_messages(channel, {destinations, offsets, {}}, false).load;
+  const sdde::Channel channel{comm, 0, SparseOptions{}.max_message_bytes, region};
+  return sdde::count_messages(channel, {destinations, offsets, {}}, {}).load;
 }
 
 }  // namespace
 
-bool choice_needs_load(const mpi::Topology& topology) {
-  return topology.n_nodes() > 1 && topology.n_nodes() < topology.n_ranks();
+bool choice_needs_load(const mpi::Topology& regions) {
+  return regions.n_nodes() > 1 && regions.n_nodes() < regions.n_ranks();
 }
 
-SparseChoice choose_sparse_exchange(const mpi::Topology& topology, const SparseLoad& load) {
-  const bool counts = sdde::counts_messages_first(topology);
+SparseChoice choose_sparse_exchange(const mpi::Topology& regions, const SparseLoad& load,
+                                    const mpi::SparseCosts& costs) {
+  const bool counts = sdde::counts_messages_first(regions);
   const auto straight = counts ? "personalized" : "nonblocking";
   const auto joined = counts ? "locality_personalized" : "locality_nonblocking";
-  if (!choice_needs_load(topology)) {
+  if (!choice_needs_load(regions)) {
     return {"nonblocking",
-            topology.n_nodes() <= 1 ? "all ranks are on one node" : "every node has one rank"};
+            regions.n_nodes() <= 1 ? "all ranks are on one node" : "no two ranks share a node"};
   }
-  const Offset saved = load.messages_off_node - load.nodes;
-  const Offset mean_bytes = load.bytes_off_node / std::max<Offset>(1, load.messages_off_node);
-  if (saved < messages_worth_a_step) {
-    return {straight,
-            fmt::format("joining messages saves the busiest rank {} messages between nodes; the "
-                        "step on the node costs about {}",
-                        saved, messages_worth_a_step)};
-  }
-  if (mean_bytes > longest_joined_message) {
-    return {straight,
-            fmt::format("messages of {} bytes are too long to be copied on the node; the limit is "
-                        "{}",
-                        mean_bytes, longest_joined_message)};
-  }
-  return {joined,
-          fmt::format("joining messages saves the busiest rank {} messages between nodes, more "
-                      "than the {} that the step on the node costs",
-                      saved, messages_worth_a_step)};
+  const Offset saved = load.messages_leaving - load.regions;
+  const double ways = counts ? 1 : 2;  // a synchronous message has an answer
+  // In messages to other regions, which is what a reader can compare.
+  const double step = costs.step_s / costs.message_s;
+  const double copies = static_cast<double>(load.bytes_leaving) * costs.byte_s / costs.message_s;
+  const bool joins = ways * static_cast<double>(saved) >= step + copies;
+  return {
+      joins ? joined : straight,
+      fmt::format("joining messages saves the busiest rank {} messages to other nodes{}; the "
+                  "step on the node costs as much as {:.1f}, and the copies of {} bytes as {:.1f}",
+                  saved, counts ? "" : " and their answers", step, load.bytes_leaving, copies)};
 }
 
-SparseLoad measure_load(const mpi::Comm& comm, std::span<const int> destinations,
-                        std::span<const Offset> bytes) {
-  if (sdde::counts_messages_first(comm.topology())) return count_load(comm, destinations, bytes);
+SparseLoad measure_load(const mpi::Comm& comm, mpi::Region region,
+                        std::span<const int> destinations, std::span<const Offset> bytes) {
+  const mpi::Topology& regions = comm.regions(region);
+  if (sdde::counts_messages_first(regions)) return count_load(comm, region, destinations, bytes);
   SparseLoad mine;
-  mine.nodes = own_load(comm.topology(), comm.rank(), destinations, bytes, mine);
-  std::array<Offset, 4> most = {mine.messages, mine.messages_off_node, mine.nodes,
-                                mine.bytes_off_node};
+  mine.regions = own_load(regions, comm.rank(), destinations, bytes, mine);
+  std::array<Offset, 4> most = {mine.messages, mine.messages_leaving, mine.regions,
+                                mine.bytes_leaving};
   mpi::max_in_place<Offset>(comm, most);
   return {most[0], most[1], most[2], most[3]};
 }
 
 std::string explain_choice(const mpi::Comm& comm, std::span<const int> destinations,
                            std::span<const Offset> bytes) {
-  const SparseLoad load = measure_load(comm, destinations, bytes);
-  const mpi::Topology& topology = comm.topology();
+  const mpi::Region region = comm.settings().sparse_exchange_region;
+  const SparseLoad load = measure_load(comm, region, destinations, bytes);
+  const mpi::Topology& regions = comm.regions(region);
   const mpi::SparseExchange& set = comm.settings().sparse_exchange;
-  const SparseChoice choice = choose_sparse_exchange(topology, load);
+  const SparseChoice choice = choose_sparse_exchange(regions, load, comm.sparse_costs());
   const bool is_chosen = set.is_automatic();
   return fmt::format(
       "sparse exchange: {} ({})\n"
-      "  ranks {}, nodes {}\n"
-      "  most of any rank: {} messages, {} of them to {} other nodes with {} bytes\n"
+      "  ranks {}, {} {}\n"
+      "  most of any rank: {} messages, {} of them to {} others of these with {} bytes\n"
       "  {}{}\n",
       (is_chosen ? choice.algorithm : set).name(),
-      is_chosen ? "chosen" : "set for this communicator", topology.n_ranks(), topology.n_nodes(),
-      load.messages, load.messages_off_node, load.nodes, load.bytes_off_node,
+      is_chosen ? "chosen" : "set for this communicator", regions.n_ranks(),
+      region == mpi::Region::domain ? "domains" : "nodes", regions.n_nodes(), load.messages,
+      load.messages_leaving, load.regions, load.bytes_leaving,
       is_chosen ? "" : fmt::format("by itself {}: ", choice.algorithm.name()), choice.reason);
 }
 

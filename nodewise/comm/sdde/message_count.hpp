@@ -28,18 +28,29 @@ struct JoinedHeader {
 /// more will come.
 struct MessageCountReduction {
   bool any_failed = false;
-  bool counts_differ = false;  ///< of messages of one size; unnoticed once in 10^6 times
-  Offset bytes = 0;            ///< sent by all ranks together
-  SparseLoad load;             ///< in pieces of the mean size, counted where they arrive
-  Offset expected = 0;         ///< pieces for this rank
-  Offset expected_joined = 0;  ///< pieces for this rank where messages to a node are joined
+  bool counts_differ = false;    ///< of messages of one size; unnoticed once in 10^6 times
+  bool receives_differ = false;  ///< what a rank expects and what is sent to it; likewise
+  Offset bytes = 0;              ///< sent by all ranks together
+  SparseLoad load;               ///< in pieces of the mean size, counted where they arrive
+  Offset expected = 0;           ///< pieces for this rank
+  Offset expected_joined = 0;    ///< pieces for this rank where messages to a node are joined
   /// Joined pieces from this rank to each.
   std::array<Offset, most_ranks_counted> joined_pieces{};
 };
 
-/// Collective; one allreduce, and no memory. A rank that failed sends nothing. `riders`, at most
-/// detail::Riders::most numbers, become their sums over the ranks.
+/// How messages are counted.
+struct Counting {
+  bool failed = false;  ///< a rank that did sends nothing
+  /// At most detail::Riders::most numbers, which become their sums over the ranks.
+  std::span<std::int64_t> riders = {};
+  /// What this rank expects, if it knows: then it is compared.
+  std::optional<Offset> n_receives = std::nullopt;
+  /// Otherwise load, expected and joined pieces are left out, and two numbers for every rank.
+  bool by_rank = true;
+};
+
+/// Collective; one allreduce, and no memory.
 MessageCountReduction count_messages(const Channel& channel, const detail::SparseSends& sends,
-                                     bool failed, std::span<std::int64_t> riders = {});
+                                     const Counting& counting);
 
 }  // namespace nodewise::comm::sdde

@@ -7,6 +7,8 @@ const mpi::SparseExchangeMethod& nonblocking_method();
 const mpi::SparseExchangeMethod& rma_method();
 const mpi::SparseExchangeMethod& locality_personalized_method();
 const mpi::SparseExchangeMethod& locality_nonblocking_method();
+const mpi::SparseExchangeMethod& locality_dense_method();
+const mpi::SparseExchangeMethod& locality_rma_method();
 }  // namespace nodewise::comm::sdde
 
 namespace nodewise::mpi {
@@ -16,7 +18,8 @@ Family<SparseExchangeMethod>& SparseExchangeMethod::family() {
   static Family<SparseExchangeMethod> family(
       "sparse exchange",
       {&sdde::personalized_method(), &sdde::nonblocking_method(), &sdde::rma_method(),
-       &sdde::locality_personalized_method(), &sdde::locality_nonblocking_method()},
+       &sdde::locality_personalized_method(), &sdde::locality_nonblocking_method(),
+       &sdde::locality_dense_method(), &sdde::locality_rma_method()},
       {"automatic", "chosen at each call from what all ranks know"});
   return family;
 }

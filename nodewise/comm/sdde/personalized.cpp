@@ -7,12 +7,14 @@ namespace nodewise::comm::sdde {
 
 namespace {
 
+void receive_piece(const Channel& channel, ReceiveBuffers& inbox) {
+  MPI_Status found;
+  mpi::check(MPI_Probe(MPI_ANY_SOURCE, channel.tag, channel.comm.get(), &found), "MPI_Probe");
+  inbox.receive(channel, found);
+}
+
 void receive(const Channel& channel, Offset pieces, ReceiveBuffers& inbox) {
-  for (; pieces > 0; --pieces) {
-    MPI_Status found;
-    mpi::check(MPI_Probe(MPI_ANY_SOURCE, channel.tag, channel.comm.get(), &found), "MPI_Probe");
-    inbox.receive(channel, found);
-  }
+  for (; pieces > 0; --pieces) receive_piece(channel, inbox);
 }
 
 }  // namespace
@@ -42,6 +44,24 @@ void send_counted(const Channel& channel, SendRequests& outbox, ReceiveBuffers& 
   receive(channel, expected, inbox);
   outbox.wait();
   count_wait(channel, outbox, inbox);
+}
+
+void send_expected(const Channel& channel, SendRequests& outbox, ReceiveBuffers& inbox,
+                   Offset n_receives) {
+  outbox.take_own(inbox);
+  outbox.post(false);
+  while (inbox.n_ended() < n_receives) receive_piece(channel, inbox);
+  outbox.wait();
+  count_wait(channel, outbox, inbox);
+}
+
+void expected(Call& call) {
+  call.counts = count_messages(
+      call.channel, call.sends,
+      {.failed = call.error.has_value(), .n_receives = call.n_receives, .by_rank = false});
+  if (call.is_void()) return;
+  SendRequests outbox(call.channel, call.sends);
+  send_expected(call.channel, outbox, call.inbox, *call.n_receives);
 }
 
 void personalized(Call& call) {

@@ -59,29 +59,41 @@ void check_options(const SparseOptions& options) {
 /// Local. The greatest load of any rank, where there is a choice that depends on it.
 SparseLoad load_of(const Call& call) {
   const mpi::Comm& comm = call.channel.comm;
-  if (!choice_needs_load(comm.topology())) return {};
+  if (!choice_needs_load(call.channel.regions())) return {};
   if (call.counts) return call.counts->load;
   const SparseSends& sends = call.sends;
   std::vector<Offset> bytes(sends.ranks.size());
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     bytes[i] = (sends.offsets[i + 1] - sends.offsets[i]) * static_cast<Offset>(sends.item_bytes);
   }
-  return measure_load(comm, sends.ranks, bytes);
+  return measure_load(comm, call.channel.region, sends.ranks, bytes);
 }
 
 /// Collective. The algorithm that will run: never automatic, and never one that joins messages
 /// where there is nothing to join.
 SparseExchange algorithm_for(const Call& call, const SparseExchange& asked) {
-  const mpi::Topology& topology = call.channel.comm.topology();
-  if (asked.is_automatic()) return choose_sparse_exchange(topology, load_of(call)).algorithm;
+  const mpi::Topology& regions = call.channel.regions();
+  if (asked.is_automatic()) {
+    return choose_sparse_exchange(regions, load_of(call), call.channel.comm.sparse_costs())
+        .algorithm;
+  }
   const std::string& unjoined = asked->unjoined;
-  return unjoined.empty() || choice_needs_load(topology) ? asked : SparseExchange(unjoined);
+  return unjoined.empty() || choice_needs_load(regions) ? asked : SparseExchange(unjoined);
+}
+
+void run(Call& call, const SparseExchange& algorithm) {
+  const bool is_straight = algorithm->unjoined->empty() && !algorithm->needs_equal_counts;
+  if (call.n_receives && is_straight && !call.counts) return sdde::expected(call);
+  algorithm->run(call);
 }
 
 /// Collective. Throws on every rank if the exchange went wrong on any.
 void agree_on_call(const Call& call) {
   const mpi::Comm& comm = call.channel.comm;
   if (call.any_failed()) mpi::agree(comm, call.error);
+  if (call.counts && call.counts->receives_differ) {
+    refuse("some ranks expect another number of messages than is sent to them");
+  }
   if (call.is_void()) refuse("messages must hold the same number of items on every rank");
   const Offset most_received =
       call.counts ? call.counts->bytes : call.termination.most_bytes_sent() * comm.size();
@@ -109,7 +121,9 @@ void exchange_bytes(const mpi::Comm& comm, const std::function<SparseSends()>& p
                     const SparseReceives& receives, const SparseOptions& options, Riders* riders) {
   const SparseExchange asked = options.algorithm.value_or(comm.settings().sparse_exchange);
   static constexpr Offset no_offsets[] = {0};
-  Call call({comm, comm.next_discovery_tag(), options.max_message_bytes});
+  const mpi::Region region = options.region.value_or(comm.settings().sparse_exchange_region);
+  Call call(
+      {comm, comm.next_discovery_tag(), options.max_message_bytes, region, options.keep_window});
   call.sends = {{}, no_offsets, {}};
   call.error = mpi::caught([&] {
     const SparseSends sends = prepare();
@@ -120,17 +134,20 @@ void exchange_bytes(const mpi::Comm& comm, const std::function<SparseSends()>& p
     }
     call.sends = sends;
   });
+  call.n_receives = options.n_receives;
   const mpi::Communicating communicating(comm);
-  if (asked.is_automatic() && sdde::counts_messages_first(comm.topology())) {
-    call.counts =
-        sdde::count_messages(call.channel, call.sends, call.error.has_value(),
-                             riders != nullptr ? riders->sums : std::span<std::int64_t>());
+  if (asked.is_automatic() && sdde::counts_messages_first(call.channel.regions())) {
+    call.counts = sdde::count_messages(
+        call.channel, call.sends,
+        {.failed = call.error.has_value(),
+         .riders = riders != nullptr ? riders->sums : std::span<std::int64_t>(),
+         .n_receives = call.n_receives});
   }
   if (riders != nullptr) {
     riders->are_summed = call.counts || comm.size() == 1;
     riders->is_small = comm.size() == 1 || (call.counts && call.counts->bytes <= always_room_for);
   }
-  if (!call.counts || !call.is_void()) algorithm_for(call, asked)->run(call);
+  if (!call.counts || !call.is_void()) run(call, algorithm_for(call, asked));
   if (!call.is_void()) {
     if (!call.error) call.error = call.inbox.failure();
     if (!call.error) {

@@ -15,8 +15,15 @@ namespace nodewise::comm {
 struct SparseOptions {
   /// Without one, the setting of the communicator.
   std::optional<mpi::SparseExchange> algorithm = std::nullopt;
+  std::optional<mpi::Region> region = std::nullopt;  ///< likewise
   /// Longer messages are cut, so that MPI's counts never overflow; 1 to 2^30.
   Offset max_message_bytes = Offset{1} << 30;
+  /// How many messages will come to this rank, its own among them: given by all ranks or by none.
+  /// Then no algorithm that sends straight finds it out again. A wrong number is an error.
+  std::optional<Offset> n_receives = std::nullopt;
+  /// One-sided algorithms make a window at each call; with this they leave it to the next one, and
+  /// then the communicator must come to its end on all ranks together.
+  bool keep_window = false;
 };
 
 /// Collective. Message i, data[offsets[i] .. offsets[i + 1]), goes to rank destinations[i]: each at

@@ -1,55 +1,16 @@
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "nodewise/comm/transport/channel.hpp"
 #include "nodewise/comm/transport/requests.hpp"
+#include "nodewise/mpi/window.hpp"
 
 namespace nodewise::comm::transport {
 
 namespace {
-
-/// MPICH 4.0 gives ranks of a node that share a window different ideas of where odd-sized parts
-/// begin.
-Offset rounded_up(Offset bytes) {
-  constexpr Offset line = 64;
-  return (bytes + line - 1) / line * line;
-}
-
-/// Memory that the neighbours put into, in one epoch of passive target synchronisation from its
-/// making to its end: MPICH 4.0 over UCX has puts under way when MPI_Win_complete and MPI_Win_fence
-/// return, and only MPI_Win_flush waits for them.
-class Window {
- public:
-  Window() = default;
-  /// Collective.
-  Window(const mpi::Comm& comm, Offset bytes) {
-    mpi::check(MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, comm.get(), &data_,
-                                &window_),
-               "MPI_Win_allocate");
-    mpi::check(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
-    mpi::check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
-  }
-  ~Window() {  // collective
-    if (mpi::is_finalized() || window_ == MPI_WIN_NULL) return;
-    MPI_Win_unlock_all(window_);
-    MPI_Win_free(&window_);
-  }
-  Window(Window&& other) noexcept { *this = std::move(other); }
-  Window& operator=(Window&& other) noexcept {
-    std::swap(window_, other.window_);
-    std::swap(data_, other.data_);
-    return *this;
-  }
-  MPI_Win get() const { return window_; }
-  const std::byte* data() const { return data_; }
-  explicit operator bool() const { return window_ != MPI_WIN_NULL; }
-
- private:
-  MPI_Win window_ = MPI_WIN_NULL;
-  std::byte* data_ = nullptr;
-};
 
 /// In every run a receiver says that its window may be written, and a sender that it has been: a
 /// message without data each.
@@ -69,12 +30,13 @@ class Rma : public Channel {
 
   void finish() override {
     for (const int rank : neighbours_.send_ranks) {
-      mpi::check(MPI_Win_flush(rank, window_.get()), "MPI_Win_flush");
+      mpi::check(MPI_Win_flush(rank, window_->get()), "MPI_Win_flush");
     }
     signal(neighbours_.send_ranks, neighbours_.recv_ranks);
-    mpi::check(MPI_Win_sync(window_.get()), "MPI_Win_sync");
+    window_->sync();
     for (const Part& part : transfer_.receives) {
-      std::copy_n(window_.data() + part.begin, part.bytes, transfer_.recv_data + part.begin);
+      std::copy_n(window_->memory().data() + part.begin, part.bytes,
+                  transfer_.recv_data + part.begin);
     }
   }
 
@@ -86,8 +48,8 @@ class Rma : public Channel {
     if (!varies && transfer_.item_bytes <= window_item_bytes_) return;
     Offset end = 0;
     for (const Part& part : transfer_.receives) end = std::max(end, part.begin + part.bytes);
-    window_ = Window();  // the old one goes first
-    window_ = Window(*setting_.comm, rounded_up(end));
+    window_.reset();  // the old one goes first
+    window_.emplace(*setting_.comm, end);
     window_item_bytes_ = transfer_.item_bytes;
     learn_places();
   }
@@ -135,16 +97,16 @@ class Rma : public Channel {
 
   void put(const Part& part, int rank, Offset place) {
     for_each_piece(part, setting_.max_message_bytes, [&](Offset at, int count) {
-      mpi::check(
-          MPI_Put(transfer_.send_data + at, count, MPI_BYTE, rank,
-                  static_cast<MPI_Aint>(place + (at - part.begin)), count, MPI_BYTE, window_.get()),
-          "MPI_Put");
+      mpi::check(MPI_Put(transfer_.send_data + at, count, MPI_BYTE, rank,
+                         static_cast<MPI_Aint>(place + (at - part.begin)), count, MPI_BYTE,
+                         window_->get()),
+                 "MPI_Put");
     });
   }
 
   Setting setting_;
   Neighbours neighbours_;
-  Window window_;
+  std::optional<mpi::Window> window_;
   std::size_t window_item_bytes_ = 0;
   std::vector<Offset> places_;  // in entries, or in bytes where lengths vary
   std::vector<MPI_Request> requests_;
