@@ -76,6 +76,93 @@ TEST(SymmetricStrength, EqualsItsDefinitionOnEveryLayout) {
   }
 }
 
+/// The four rules of Bienz 2018, section 7.2.2, as they stand there; a diagonal without entry
+/// counts as positive. Norms are compared by their size alone.
+Dense<int> reference_either(const DenseMatrix& A, double threshold, StrengthMeasure measure) {
+  Dense<int> marks(A.rows(), A.cols());
+  const auto passes = [&](double value, GlobalIndex row) {
+    double least = 0, most = 0;
+    for (GlobalIndex k = 0; k < A.cols(); ++k) {
+      if (k == row) continue;
+      const double other = measure == StrengthMeasure::absolute ? std::abs(A(row, k)) : A(row, k);
+      least = std::min(least, other);
+      most = std::max(most, other);
+    }
+    if (measure == StrengthMeasure::absolute) return std::abs(value) > threshold * most;
+    return A(row, row) < 0 ? value > threshold * most : value < threshold * least;
+  };
+  for (GlobalIndex i = 0; i < A.rows(); ++i) {
+    for (GlobalIndex j = 0; j < A.cols(); ++j) {
+      marks(i, j) = i != j && A(i, j) != 0 && (passes(A(i, j), i) || passes(A(i, j), j)) ? 1 : 0;
+    }
+  }
+  return marks;
+}
+
+/// The graphs, and symmetric and nonsymmetric matrices of both signs: some diagonals negative, some
+/// absent, a row without negative entries.
+std::vector<std::pair<std::string, DenseMatrix>> graphs_of_both_signs() {
+  auto all = test::graphs();
+  for (const bool symmetric : {true, false}) {
+    DenseMatrix A = symmetric ? test::random_symmetric(40, 0.12, 0.5, 7)
+                              : test::random_matrix(40, 0.12, 0.5, 7);
+    for (GlobalIndex i = 0; i < A.rows(); ++i) {
+      if (i % 3 == 1) A(i, i) = -std::abs(A(i, i));
+      if (i % 7 == 2) A(i, i) = 0;
+      if (i != 6) A(6, i) = A(i, 6) = std::abs(A(i, 6));
+    }
+    all.emplace_back(symmetric ? "both signs" : "nonsymmetric", A);
+  }
+  return all;
+}
+
+TEST(EitherStrength, EqualsItsDefinitionOnEveryLayout) {
+  for (const auto& [name, A] : graphs_of_both_signs()) {
+    for (const auto measure : {StrengthMeasure::opposite_sign, StrengthMeasure::absolute}) {
+      for (const double threshold : {0.0, 0.25, 0.5, 1.0}) {
+        const Dense<int> expected = reference_either(A, threshold, measure);
+        for (const matrix::Layout& layout : layouts_of(test_comm(), A.rows(), 30)) {
+          const auto G = distribute(A, layout);
+          EXPECT_TRUE(test::gathered_marks(G, either_strength(G, threshold, measure)) == expected)
+              << name << ", threshold " << threshold;
+        }
+      }
+    }
+  }
+}
+
+// Row or row of the other: the classical marks and their transpose, where the matrix is symmetric.
+TEST(EitherStrength, IsTheClassicalOneMadeSymmetric) {
+  for (const auto& [name, A] : graphs_of_both_signs()) {
+    if (!(A == A.transpose())) continue;
+    const Dense<int> classical = test::reference_strength(A, 0.5, 1.0);
+    const auto G = distribute(A, matrix::Layout::uniform(test_comm(), A.rows()));
+    const Dense<int> got =
+        test::gathered_marks(G, either_strength(G, 0.5, StrengthMeasure::opposite_sign));
+    for (GlobalIndex i = 0; i < A.rows(); ++i) {
+      for (GlobalIndex j = 0; j < A.cols(); ++j) {
+        EXPECT_EQ(got(i, j), classical(i, j) | classical(j, i)) << name << " " << i << " " << j;
+      }
+    }
+  }
+}
+
+TEST(EitherStrength, NeedsOneExchange) {
+  const auto A = distribute(test::model("laplace9", 9), matrix::Layout::uniform(test_comm(), 81));
+  const auto messages = [&](auto&& work) {
+    A.comm().ledger().clear();
+    work();
+    std::int64_t sum = 0;
+    for (const auto& account : A.comm().ledger().accounts()) {
+      sum += account.counts.messages_on_node + account.counts.messages_off_node;
+    }
+    return sum;
+  };
+  const std::int64_t of_symmetric = messages([&] { symmetric_strength(A, 0.25); });
+  EXPECT_EQ(messages([&] { either_strength(A, 0.0, StrengthMeasure::opposite_sign); }),
+            of_symmetric);
+}
+
 TEST(SymmetricStrength, MarksNoZerosAndNoNaN) {
   DenseMatrix A(3, 3);
   A(0, 0) = A(1, 1) = 1;

@@ -11,6 +11,7 @@
 
 #include "aggregate_support.hpp"
 #include "framework.hpp"
+#include "prolongator_reference.hpp"
 
 namespace nodewise::amg {
 namespace amg_aggregation_test {
@@ -168,6 +169,61 @@ TEST(Aggregation, TakesEveryChoice) {
       }
     }
   }
+}
+
+// P = (I - D^-1 A) T with strong connections of either row, as in Bienz 2018, section 7.2.2.
+TEST(Aggregation, SmoothsByAWeightThatIsNotScaled) {
+  const DenseMatrix values = test::model("rotated_fe", 12);
+  for (const bool filter : {false, true}) {
+    Options options = aggregation_options();
+    options.smoother = "l1_jacobi";  // which needs no radius either
+    options.set("aggregation_strength", "classical");
+    options.set("scale_prolongation_weight", false);
+    options.set("prolongation_weight", 1);
+    options.set("filter_prolongation", filter);
+    const auto& own = options.method.options<AggregationOptions>();
+    for (const Layout& layout : layouts_of(test_comm(), 144)) {
+      const Matrix A = shared(test::distribute(values, layout));
+      ProblemInfo<double> knowledge;
+      knowledge.symmetric = true;
+      A->comm().ledger().clear();
+      const GridTransfer<double> transfer = aggregation_transfer(*A, knowledge, options);
+      for (const mpi::Account& account : A->comm().ledger().accounts()) {
+        EXPECT_NE(account.operation, "spectral_radius");
+      }
+      const auto graph = point_graph(*A, 1, own);
+      const auto T = test::reference_tentative(
+          test::gathered_numbers(*test_comm(), transfer.aggregates->of_point),
+          static_cast<int>(transfer.aggregates->layout.n_global()), 1,
+          DenseMatrix(144, 1).map<double>([](double) { return 1.0; }));
+      const DenseMatrix by =
+          filter ? test::reference_filtered(values, test::gathered_marks(*A, graph.strength), 1)
+                 : values;
+      test::expect_near(gathered(*transfer.P), test::reference_smoothed(by, T.Q, 1.0, 1), 1e-12,
+                        filter ? "P, filtered" : "P");
+    }
+  }
+}
+
+// Anisotropic: by the largest entry of a row as by the diagonals, few connections are strong.
+TEST(Aggregation, SolvesWithClassicalStrength) {
+  for (const char* problem : {"laplace27", "rotated_fe"}) {
+    const int n = problem[0] == 'l' ? 8 : 24;
+    const auto A = shared(io::generate<double>(test_comm(), {.problem = problem, .n = n}));
+    Options options = aggregation_options();
+    options.set("aggregation_strength", "classical");
+    const Hierarchy<double> hierarchy(A, options);
+    EXPECT_GE(hierarchy.levels().size(), 2u);
+    EXPECT_LE(solve_by_cg(A, hierarchy).iterations, 40);
+  }
+  const Framework framework(12, 12, true);  // two unknowns a point: norms have no sign
+  const auto rows = test::layouts_of_points(144, 2).front();
+  const Matrix A = shared(test::distribute(framework.A, rows));
+  Options options = aggregation_options(2);
+  options.set("aggregation_strength", "classical");
+  const Hierarchy<double> hierarchy(A, options, rigid_knowledge(framework, rows));
+  EXPECT_GE(hierarchy.levels().size(), 2u);
+  EXPECT_LE(solve_by_cg(A, hierarchy).iterations, 40);
 }
 
 TEST(Aggregation, IsGreedyWhereRanksHaveManyPoints) {

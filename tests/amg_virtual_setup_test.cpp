@@ -294,6 +294,8 @@ struct AggregationCase {
   int candidate_sweeps;
   std::string aggregates = "independent_set";
   std::string candidate_relaxation = "jacobi";
+  std::string strength = "symmetric";
+  bool scale = true;
 };
 
 Options options_of(const AggregationCase& c) {
@@ -305,6 +307,8 @@ Options options_of(const AggregationCase& c) {
   options.set("aggregation_distance", c.sweeps);
   options.set("prolongation_sweeps", c.sweeps);
   options.set("filter_prolongation", c.filter);
+  options.set("aggregation_strength", c.strength);
+  options.set("scale_prolongation_weight", c.scale);
   options.set("candidate_sweeps", c.candidate_sweeps);
   options.set("candidate_relaxation", c.candidate_relaxation);
   return options;
@@ -357,7 +361,11 @@ TEST(VirtualSetup, OfAggregationSendsWhatTheLedgersOfManyRanksHave) {
         AggregationCase{"laplace9", 14, 1, 1, false, 0, "standard"},
         // Of two levels: the second depends on the ranks.
         AggregationCase{"laplace9", 10, 1, 1, true, 3, "independent_set", "gauss_seidel"},
-        AggregationCase{"laplace9", 64, 1, 1, false, 0, "auto"}}) {
+        AggregationCase{"laplace9", 64, 1, 1, false, 0, "auto"},
+        AggregationCase{"laplace9", 10, 1, 2, true, 0, "independent_set", "jacobi", "classical",
+                        false},
+        AggregationCase{"rotated_fe", 7, 2, 1, false, 0, "independent_set", "jacobi", "classical",
+                        false}}) {
     SCOPED_TRACE(testing::Message()
                  << "unknowns " << c.unknowns << ", aggregates " << c.aggregates);
     expect_setup_counted(with_unknowns(test::model(c.problem, c.n), c.unknowns), options_of(c));

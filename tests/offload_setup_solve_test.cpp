@@ -184,6 +184,8 @@ TEST(OffloadSetup, RefusesWhatItHasNotAndNamesWhatItHas) {
   EXPECT_THAT(refusal({{"unknowns", "3"}}), HasSubstr("device_setup host"));
   EXPECT_THAT(refusal({{"candidate_sweeps", "2"}}), HasSubstr("candidate_sweeps 0"));
   EXPECT_THAT(refusal({{"filter_prolongation", "true"}}), HasSubstr("filter_prolongation false"));
+  EXPECT_THAT(refusal({{"aggregation_strength", "classical"}}),
+              HasSubstr("aggregation_strength symmetric"));
   EXPECT_THAT(refusal({{"sparsification", "non_galerkin"}}), HasSubstr("sparsification none"));
   EXPECT_THAT(refusal({{"smoother", "gauss_seidel"}}), HasSubstr("l1_jacobi"));
 }

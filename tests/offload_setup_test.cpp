@@ -224,6 +224,7 @@ TEST(OffloadSetup, FollowsTheOptionsOfAggregation) {
                           {{"prolongation_sweeps", "0"}},
                           {{"prolongation_sweeps", "2"}},
                           {{"prolongation_weight", "1"}},
+                          {{"prolongation_weight", "0.7"}, {"scale_prolongation_weight", "false"}},
                           {{"smoother", "l1_jacobi"}},
                           {{"max_levels", "2"}},
                           {{"max_coarse_rows", "10"}},

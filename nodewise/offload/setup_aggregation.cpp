@@ -30,14 +30,15 @@ class Aggregation final : public Coarsener<Space> {
   void interpolate(SetUpLevel<Space>& level, std::size_t l) override {
     if (options_.smoother->needs_spectral_radius) {
       level.spectral_radius = radius_of(level, amg::SpectrumOptions{}.steps, options_.seed);
-    } else if (own_.prolongation_sweeps > 0) {
+    } else if (own_.needs_radius_for_smoothing()) {
       level.spectral_radius = radius_of(level, amg::steps_for_smoothing, options_.seed);
     }
     vectors_.resize(l + 1);
     auto [P, coarse_vector] =
         tentative_prolongator(level.at, level.A.rows, *level.aggregates, vectors_[l].data());
     vectors_.push_back(std::move(coarse_vector));
-    if (own_.prolongation_sweeps > 0 && level.spectral_radius > 0) smooth(level, P);
+    const bool knows_damping = !own_.scale_prolongation_weight || level.spectral_radius > 0;
+    if (own_.prolongation_sweeps > 0 && knows_damping) smooth(level, P);
     level.P = std::move(P);
   }
 
@@ -49,7 +50,8 @@ class Aggregation final : public Coarsener<Space> {
 
  private:
   void smooth(const SetUpLevel<Space>& level, DistCsr<Space>& P) const {
-    const double damping = own_.prolongation_weight / level.spectral_radius;
+    const double damping =
+        own_.prolongation_weight / (own_.scale_prolongation_weight ? level.spectral_radius : 1.0);
     const mpi::Comm& comm = level.A.rows.comm();
     const DistCsr<Space> jacobi = {
         level.A.rows, level.A.cols, level.A.ghosts,

@@ -27,6 +27,9 @@ void check_aggregation(const amg::AggregationOptions& own) {
     refuse(fmt::format("`aggregates {}`", own.aggregates.name()),
            some(amg::AggregationMethod::family(), runs));
   }
+  if (own.aggregation_strength != amg::ConnectionMeasure::symmetric) {
+    refuse("`aggregation_strength classical`", "`aggregation_strength symmetric`");
+  }
   if (own.prolongation_sweeps > 0 && own.filter_prolongation) {
     refuse("`filter_prolongation true`", "`filter_prolongation false`");
   }

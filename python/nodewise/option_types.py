@@ -109,8 +109,10 @@ class SetupOptions(TypedDict, total=False):
     # removes; default dropped.
     isolated_couplings: str
     # Points are strongly connected where |a_ij| exceeds this times sqrt |a_ii a_jj|, norms of blocks where points
-    # have several unknowns; negative: 0.02, for such points 0.05; default -1.
+    # have several unknowns; negative: 0.02, for such points 0.05, and 0.25 for classical strength; default -1.
     aggregation_threshold: float
+    # What entries are compared with to see which connections are strong; default symmetric.
+    aggregation_strength: str
     # How points are grouped; default independent_set.
     aggregates: str
     # Points of the independent set are more connections apart than this; default 2.
@@ -119,6 +121,8 @@ class SetupOptions(TypedDict, total=False):
     prolongation_sweeps: int
     # Their damping, divided by the spectral radius of the scaled matrix; default 1.3333333333333333.
     prolongation_weight: float
+    # Whether that weight is divided by that radius, which else is not estimated; default true.
+    scale_prolongation_weight: bool
     # Whether they leave out weak entries of the matrix, lumped into the diagonal; default false.
     filter_prolongation: bool
     # Relaxation of the near null space on the finest level, before it is aggregated; default 0.

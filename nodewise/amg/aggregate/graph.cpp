@@ -193,9 +193,85 @@ Strength symmetric_strength(const DistMatrix<T>& G, double threshold) {
   return strength;
 }
 
-#define NODEWISE_INSTANTIATE(T)                                  \
-  template DistMatrix<T> block_norms(const DistMatrix<T>&, int); \
-  template Strength symmetric_strength(const DistMatrix<T>&, double);
+namespace {
+
+/// What an entry has to pass to be strong by a row: one that is negative, as -0 is, from above.
+template <class T>
+bool passes(T value, T bound) {
+  return std::signbit(bound) ? value < bound : value > bound;
+}
+
+/// Local. `threshold` times the largest measure of each row, 0 at least, with the sign of the
+/// entries that it holds for.
+template <class T>
+Array<T> bounds_of_rows(const DistMatrix<T>& G, double threshold, StrengthMeasure measure) {
+  Array<T> bounds = matrix::diagonal(G);
+  T* const to = bounds.data();
+  parallel::for_rows(G.on().row_ptr, [&](LocalIndex first, LocalIndex last) {
+    for (LocalIndex i = first; i < last; ++i) {
+      const T sign = measure == StrengthMeasure::absolute || to[i] < 0 ? T{1} : T{-1};
+      const auto size = [&](T value) {
+        return measure == StrengthMeasure::absolute ? std::abs(value) : sign * value;
+      };
+      T largest{};
+      for (Offset k = G.on().begin(i); k < G.on().end(i); ++k) {
+        const auto p = static_cast<std::size_t>(k);
+        if (G.on().cols[p] != i) largest = std::max(largest, size(G.on().vals[p]));
+      }
+      for (Offset k = G.off().begin(i); k < G.off().end(i); ++k) {
+        largest = std::max(largest, size(G.off().vals[static_cast<std::size_t>(k)]));
+      }
+      to[i] = std::copysign(static_cast<T>(threshold) * largest, sign);
+    }
+  });
+  return bounds;
+}
+
+/// Marks the entries of one part that pass a row's bound or a column's.
+template <class T>
+void mark_either(const Csr<T>& part, std::span<const T> of_rows, std::span<const T> of_columns,
+                 bool is_on, StrengthMeasure measure, Array<std::uint8_t>& marks) {
+  marks.resize(part.cols.size());
+  std::uint8_t* const to = marks.data();
+  parallel::for_rows(part.row_ptr, [&](LocalIndex first, LocalIndex last) {
+    for (LocalIndex i = first; i < last; ++i) {
+      const T of_row = of_rows[static_cast<std::size_t>(i)];
+      for (Offset k = part.begin(i); k < part.end(i); ++k) {
+        const auto p = static_cast<std::size_t>(k);
+        const T value =
+            measure == StrengthMeasure::absolute ? std::abs(part.vals[p]) : part.vals[p];
+        const LocalIndex j = part.cols[p];
+        const bool is_diagonal = is_on && i == j;
+        const bool strong =
+            passes(value, of_row) || passes(value, of_columns[static_cast<std::size_t>(j)]);
+        to[k] = !is_diagonal && strong ? 1 : 0;
+      }
+    }
+  });
+}
+
+}  // namespace
+
+template <class T>
+Strength either_strength(const DistMatrix<T>& G, double threshold, StrengthMeasure measure) {
+  Array<T> bounds, ghost_bounds;
+  Strength strength;
+  mpi::collectively(G.comm(), [&] {
+    bounds = bounds_of_rows(G, threshold, measure);
+    ghost_bounds.resize(static_cast<std::size_t>(G.n_ghosts()));
+    strength.on.reserve(G.on().cols.size());
+    strength.off.reserve(G.off().cols.size());
+  });
+  G.exchange().forward(std::span<const T>(bounds), std::span<T>(ghost_bounds));
+  mark_either<T>(G.on(), bounds, bounds, true, measure, strength.on);
+  mark_either<T>(G.off(), bounds, ghost_bounds, false, measure, strength.off);
+  return strength;
+}
+
+#define NODEWISE_INSTANTIATE(T)                                       \
+  template DistMatrix<T> block_norms(const DistMatrix<T>&, int);      \
+  template Strength symmetric_strength(const DistMatrix<T>&, double); \
+  template Strength either_strength(const DistMatrix<T>&, double, StrengthMeasure);
 NODEWISE_INSTANTIATE(float)
 NODEWISE_INSTANTIATE(double)
 #undef NODEWISE_INSTANTIATE

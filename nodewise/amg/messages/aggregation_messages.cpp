@@ -120,7 +120,10 @@ MessageStages AggregationSetup::strength(const PointGraph<double>& graph,
                                          const VirtualPlans& of_A) const {
   std::vector<comm::Plan> of_norms;
   VirtualExchanges exchanges(of_graph(graph, of_A, of_norms));
-  if (aggregation_threshold(unknowns_, own()) != 0) exchanges.forward(sizeof(double));
+  const bool needs_roots = aggregation_threshold(unknowns_, own()) != 0;
+  if (needs_roots || own().aggregation_strength == ConnectionMeasure::classical) {
+    exchanges.forward(sizeof(double));
+  }
   return exchanges.take();
 }
 

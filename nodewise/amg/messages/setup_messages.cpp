@@ -152,7 +152,8 @@ LevelSetup::LevelSetup(const Hierarchy<double>& hierarchy, std::size_t level,
   if (steps == SetupSteps::aggregation) {
     aggregation_.emplace(hierarchy, level, options_);
     rounds_ = aggregation_->rounds(reductions("aggregation"));
-    if (aggregation_->filtered() == nullptr) return;
+    const bool scales = options_.method.options<AggregationOptions>().scale_prolongation_weight;
+    if (aggregation_->filtered() == nullptr || !scales) return;
     const DistMatrix<double>* transposed = aggregation_->filtered_transposed();
     const bool of_level = reductions("spectral_radius") > (transposed != nullptr ? 2 : 1);
     const auto products = [&](const DistMatrix<double>& M) {

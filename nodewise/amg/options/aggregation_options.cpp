@@ -9,8 +9,15 @@ std::span<const Field<AggregationOptions>> aggregation_fields() {
   static const std::vector<Field<O>> fields = {
       field("aggregation_threshold", &O::aggregation_threshold,
             "Points are strongly connected where |a_ij| exceeds this times sqrt |a_ii a_jj|, norms "
-            "of blocks where points have several unknowns; negative: 0.02, for such points 0.05",
+            "of blocks where points have several unknowns; negative: 0.02, for such points 0.05, "
+            "and 0.25 for classical strength",
             -1.0, 1.0),
+      field("aggregation_strength", &O::aggregation_strength,
+            "What entries are compared with to see which connections are strong",
+            {{"symmetric", "the diagonal of both points"},
+             {"classical",
+              "the largest entry of the row or of the column, whichever makes it strong, of the "
+              "sign opposite to the diagonal's; norms of blocks have no sign"}}),
       field("aggregates", &O::aggregates, "How points are grouped"),
       field("aggregation_distance", &O::aggregation_distance,
             "Points of the independent set are more connections apart than this", 1, 8)
@@ -22,6 +29,10 @@ std::span<const Field<AggregationOptions>> aggregation_fields() {
             "Jacobi sweeps that smooth the prolongation of an aggregation", 0, 10),
       field("prolongation_weight", &O::prolongation_weight,
             "Their damping, divided by the spectral radius of the scaled matrix", 0.0, 2.0)
+          .needing("prolongation_sweeps above 0",
+                   [](const O& o) { return o.prolongation_sweeps > 0; }),
+      field("scale_prolongation_weight", &O::scale_prolongation_weight,
+            "Whether that weight is divided by that radius, which else is not estimated")
           .needing("prolongation_sweeps above 0",
                    [](const O& o) { return o.prolongation_sweeps > 0; }),
       field("filter_prolongation", &O::filter_prolongation,

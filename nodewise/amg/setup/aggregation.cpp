@@ -37,6 +37,7 @@ DistMatrix<T> routed_as(const DistMatrix<T>& A, const DistMatrix<T>& made) {
 
 double aggregation_threshold(int unknowns, const AggregationOptions& options) {
   if (options.aggregation_threshold >= 0) return options.aggregation_threshold;
+  if (options.aggregation_strength == ConnectionMeasure::classical) return 0.25;
   return unknowns > 1 ? 0.05 : 0.02;
 }
 
@@ -58,8 +59,14 @@ PointGraph<T> point_graph(const DistMatrix<T>& A, int unknowns, const Aggregatio
   const mpi::Scope scope(A.comm(), "strength");
   PointGraph<T> graph;
   if (unknowns > 1) graph.norms = routed_as(A, aggregate::block_norms(A, unknowns));
-  graph.strength =
-      aggregate::symmetric_strength(graph.matrix(A), aggregation_threshold(unknowns, options));
+  const double threshold = aggregation_threshold(unknowns, options);
+  const DistMatrix<T>& G = graph.matrix(A);
+  if (options.aggregation_strength == ConnectionMeasure::symmetric) {
+    graph.strength = aggregate::symmetric_strength(G, threshold);
+  } else {
+    graph.strength = aggregate::either_strength(
+        G, threshold, graph.norms ? StrengthMeasure::absolute : StrengthMeasure::opposite_sign);
+  }
   return graph;
 }
 
@@ -94,7 +101,7 @@ double radius_of_level(const DistMatrix<T>& A, const ProblemInfo<T>& knowledge,
   const AggregationOptions& own = own_options_of(options);
   const bool improves = knowledge.unknowns == 0 && own.candidate_sweeps > 0 &&
                         own.candidate_relaxation->needs_spectral_radius;
-  const bool smooths = own.prolongation_sweeps > 0 && !own.filter_prolongation;
+  const bool smooths = own.needs_radius_for_smoothing() && !own.filter_prolongation;
   if (improves || options.smoother->needs_spectral_radius) {
     return radius_of(A, knowledge, options, SpectrumOptions{}.steps);
   }
@@ -131,9 +138,11 @@ NearNullSpace<T> candidates(const DistMatrix<T>& A, const ProblemInfo<T>& knowle
 template <class T>
 DistMatrix<T> smoothed(const DistMatrix<T>& A, const DistMatrix<T>& tentative, int n_vectors,
                        double radius, const AggregationOptions& options) {
-  if (!(radius > 0)) return tentative;
-  return aggregate::smooth_prolongator(A, tentative, options.prolongation_weight / radius,
-                                       options.prolongation_sweeps, n_vectors);
+  const bool scales = options.scale_prolongation_weight;
+  if (scales && !(radius > 0)) return tentative;
+  const double damping = options.prolongation_weight / (scales ? radius : 1.0);
+  return aggregate::smooth_prolongator(A, tentative, damping, options.prolongation_sweeps,
+                                       n_vectors);
 }
 
 /// The smoothed prolongator, by A or by what is left of it without weak entries.
@@ -146,7 +155,9 @@ DistMatrix<T> prolongator(const DistMatrix<T>& A, const PointGraph<T>& graph, in
   if (!own.filter_prolongation) return smoothed(A, tentative, n_vectors, radius, own);
   const DistMatrix<T> filtered =
       routed_as(A, aggregate::without_weak_entries(A, graph.matrix(A), graph.strength, unknowns));
-  const double radius_of_filtered = radius_of(filtered, knowledge, options, steps_for_smoothing);
+  const double radius_of_filtered =
+      own.scale_prolongation_weight ? radius_of(filtered, knowledge, options, steps_for_smoothing)
+                                    : 0.0;
   return smoothed(filtered, tentative, n_vectors, radius_of_filtered, own);
 }
 

@@ -48,7 +48,8 @@ struct PointGraph {
 
 /// The strength of connections, unless the options say it, for points of so many unknowns. Low
 /// enough for the couplings of a 27-point stencil (1/26), and where several unknowns make a point
-/// high enough to see that a beam's two materials are hardly connected.
+/// high enough to see that a beam's two materials are hardly connected; for classical strength what
+/// is usual in classical coarsening.
 double aggregation_threshold(int unknowns, const AggregationOptions& options);
 
 /// Whether a level with so many of the rows of one with n is worth having.
