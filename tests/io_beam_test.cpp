@@ -225,6 +225,59 @@ TEST(Beam, CoordinatesAreThoseOfABeamEightLong) {
   EXPECT_TRUE(point_coordinates(matrix::Layout::uniform(test_comm(), 9), {}).empty());
 }
 
+/// 6 n times the integrals of the traction, over the triangles that a face of a cube is cut into.
+DenseMatrix reference_force(int n, problems::Traction traction) {
+  DenseMatrix b(24 * n * (n + 1) * (n + 1));
+  const double h = 1.0 / n;
+  const auto add = [&](const std::array<Point, 3>& x) {
+    const Point normal = cross(difference(x[1], x[0]), difference(x[2], x[0]));
+    for (const Point& corner : x) {
+      const auto at = [&](std::size_t d) { return std::lround(corner[d] / h); };
+      const GlobalIndex point = ((at(0) - 1) * (n + 1) + at(1)) * (n + 1) + at(2);
+      b[3 * point + 2] -= 6.0 * n * 0.01 * std::sqrt(dot(normal, normal)) / 2 / 3;
+    }
+  };
+  const auto add_square = [&](const Point& low, std::size_t u, std::size_t v) {
+    Point beside = low, above = low, high = low;
+    beside[u] += h;
+    above[v] += h;
+    high[u] += h;
+    high[v] += h;
+    add({low, beside, high});
+    add({low, above, high});
+  };
+  for (int j = 0; j < n; ++j) {
+    for (int k = 0; k < n; ++k) add_square({8, j * h, k * h}, 1, 2);
+    for (int i = 4 * n; traction == problems::Traction::surface && i < 8 * n; ++i) {
+      for (const double side : {0.0, 1.0}) {
+        add_square({i * h, side, j * h}, 0, 2);
+        add_square({i * h, j * h, side}, 0, 1);
+      }
+    }
+  }
+  return b;
+}
+
+TEST(Beam, IsPulledDown) {
+  for (const int n : {1, 2, 3}) {
+    for (const auto traction : {problems::Traction::end, problems::Traction::surface}) {
+      GalleryOptions options = beam_of(n);
+      options.problem.options<problems::BeamOptions>().traction = traction;
+      const auto A = generate<double>(test_comm(), options);
+      const DenseMatrix got = gathered(*test_comm(), own_right_hand_side(A.rows(), options));
+      const DenseMatrix expected = reference_force(n, traction);
+      ASSERT_EQ(got.size(), expected.size());
+      double sum = 0;
+      for (GlobalIndex i = 0; i < expected.rows(); ++i) {
+        EXPECT_NEAR(got[i], expected[i], 1e-15) << n << " " << i;
+        sum += got[i];
+      }
+      // All of it: 0.01 on an area of 1, or of 1 + 4 * 4.
+      EXPECT_NEAR(sum, -0.06 * n * (traction == problems::Traction::end ? 1 : 17), 1e-12);
+    }
+  }
+}
+
 std::map<GlobalIndex, double> row_of(const Beam& beam, GlobalIndex i) {
   std::map<GlobalIndex, double> row;
   beam_rows<double>(beam)(i, [&](GlobalIndex column, double value) {

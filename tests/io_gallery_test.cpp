@@ -229,9 +229,13 @@ TEST(Gallery, ProblemsAreWhatTheySay) {
     EXPECT_EQ(matrix::is_symmetric(A), *which.is_symmetric);
     EXPECT_TRUE(comm::has_whole_points(A.rows(), which.unknowns));
     const std::size_t coordinates = point_coordinates(A.rows(), options).size();
-    EXPECT_EQ(coordinates, which.has_rigid_body_modes()
-                               ? 3 * static_cast<std::size_t>(A.n_local() / which.unknowns)
-                               : 0);
+    const auto n_local = static_cast<std::size_t>(A.n_local());
+    EXPECT_EQ(coordinates, which.has_rigid_body_modes() ? n_local : 0);
+    if (which.has_right_hand_side()) {
+      EXPECT_EQ(own_right_hand_side(A.rows(), options).size(), n_local);
+    } else {
+      EXPECT_THROW(own_right_hand_side(A.rows(), options), Error);
+    }
   }
 }
 

@@ -100,6 +100,10 @@ solver::RightHandSides make_right_hand_sides(const Matrix& A, const Settings& se
   solver::RightHandSides rhs;
   if (settings.rhs.random_rhs) {
     rhs = solver::random_right_hand_sides(A, settings.rhs.rhs_seed, settings.rhs.rhs_count);
+  } else if (settings.rhs.problem_rhs) {
+    rhs.kind = solver::RhsKind::problem;
+    rhs.values = mpi::collectively(
+        A.comm(), [&] { return io::own_right_hand_side(A.rows(), settings.gallery); });
   } else if (settings.rhs.rhs.empty()) {
     rhs = solver::with_known_solution(A);
   } else {

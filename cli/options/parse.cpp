@@ -218,6 +218,19 @@ void check_problem(const Settings& s) {
   }
 }
 
+void check_problem_rhs(const Settings& s) {
+  if (!s.rhs.problem_rhs) return;
+  if (s.has("rhs")) fail_usage("give --rhs or --problem-rhs, not both");
+  if (s.rhs.random_rhs) fail_usage("give --random-rhs or --problem-rhs, not both");
+  if (!s.is_model_problem()) fail_usage("--problem-rhs needs --problem NAME");
+  if (s.gallery.problem->has_right_hand_side()) return;
+  const std::string some = io::ModelProblem::family().some([](const MethodInfo& info) {
+    return static_cast<const io::ModelProblem&>(info).has_right_hand_side();
+  });
+  fail_usage(fmt::format("--problem-rhs: --problem {} has no right-hand side of its own; take {}",
+                         s.gallery.problem.name(), some));
+}
+
 /// A partition of a file, and the file, are given together.
 void check_partition(const Settings& s) {
   const bool knows_costs = overlap(s.command->takes, Affects::prediction | Affects::setup_travel);
@@ -246,6 +259,7 @@ void check_combinations(const Settings& s) {
   }
   if (s.is_model_problem()) check_problem(s);
   if (s.has("rhs") && s.rhs.random_rhs) fail_usage("give --rhs or --random-rhs, not both");
+  check_problem_rhs(s);
   for (const char* name : {"rhs-seed", "rhs-count"}) {
     if (s.has(name) && !s.rhs.random_rhs) fail_usage(fmt::format("--{} needs --random-rhs", name));
   }

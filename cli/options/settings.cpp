@@ -64,6 +64,8 @@ std::span<const Field<RhsOptions>> rhs_fields() {
       field("random_rhs", &RhsOptions::random_rhs,
             "take standard normal numbers, hashed from the row number, as the right-hand side")
           .common(),
+      field("problem_rhs", &RhsOptions::problem_rhs,
+            "take the right-hand side that belongs to the model problem"),
       field("rhs_seed", &RhsOptions::rhs_seed, "seed of --random-rhs", 0),
       field("rhs_count", &RhsOptions::rhs_count,
             "so many right-hand sides by --random-rhs, of the seeds from --rhs-seed on", 1, 1000)

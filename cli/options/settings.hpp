@@ -41,6 +41,7 @@ struct SourceOptions {
 struct RhsOptions {
   std::string rhs;
   bool random_rhs = false;
+  bool problem_rhs = false;
   int rhs_seed = 0;
   int rhs_count = 1;
   bool remove_constants = false;

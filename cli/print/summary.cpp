@@ -58,6 +58,8 @@ std::string rhs_text(const SolveRecord& record, const Settings& settings) {
     case solver::RhsKind::file:
       return record.n_rhs == 1 ? settings.rhs.rhs
                                : fmt::format("{}: {} columns", settings.rhs.rhs, record.n_rhs);
+    case solver::RhsKind::problem:
+      return "that of the model problem";
     case solver::RhsKind::random:
       if (record.n_rhs > 1) {
         return fmt::format("{} columns of standard normal random numbers, seeds {} to {}",

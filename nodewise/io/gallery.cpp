@@ -75,6 +75,18 @@ std::vector<double> point_coordinates(const comm::Layout& rows, const GalleryOpt
   return (*options.problem->coordinates)(rows, options);
 }
 
+std::vector<double> own_right_hand_side(const comm::Layout& rows, const GalleryOptions& options) {
+  if (!options.problem->has_right_hand_side()) {
+    const std::string names = ModelProblem::family().some([](const MethodInfo& info) {
+      return static_cast<const ModelProblem&>(info).has_right_hand_side();
+    });
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("problem: {} has no right-hand side of its own; these have one: {}",
+                            options.problem.name(), names));
+  }
+  return (*options.problem->right_hand_side)(rows, options);
+}
+
 template <class T>
 matrix::DistMatrix<T> generate(std::shared_ptr<const mpi::Comm> comm,
                                const GalleryOptions& options) {

@@ -33,9 +33,14 @@ void check_problem(const GalleryOptions& options);
 /// Local. "laplace7, n = 32".
 std::string in_words(const GalleryOptions& options);
 
-/// Local. Returns the coordinates of this rank's points, three each. Empty where the problem has no
-/// rigid body modes. The rows are those of generate(), whole points on every rank.
+/// Local. Returns the coordinates of this rank's points, as many of each as it has unknowns. Empty
+/// where the problem has no rigid body modes. The rows are those of generate(), whole points on
+/// every rank.
 std::vector<double> point_coordinates(const comm::Layout& rows, const GalleryOptions& options);
+
+/// Local. Returns this rank's part of the right-hand side that belongs to the problem; the rows are
+/// those of generate(). Throws invalid_argument where it has none.
+std::vector<double> own_right_hand_side(const comm::Layout& rows, const GalleryOptions& options);
 
 /// Collective. The model problem, its rows in uniform ranges (comm::uniform_points): the same
 /// matrix on any number of ranks. Each rank makes its own rows; the messages are those of a new

@@ -28,8 +28,8 @@ struct ModelProblemFacts {
   Required<void (*)(const GalleryOptions& options)> check;
   /// Its entries are counted as if there were no boundary.
   Required<MatrixSize (*)(const GalleryOptions& options)> size;
-  /// Local. The coordinates of this rank's points, three each, whose rigid body modes are the near
-  /// null space; null where the constants of each unknown are.
+  /// Local. The coordinates of this rank's points, as many of each as it has unknowns, whose rigid
+  /// body modes are the near null space; null where the constants of each unknown are.
   Required<std::vector<double> (*)(const comm::Layout& rows, const GalleryOptions& options)>
       coordinates;
   Required<GenerateProblem<double>> in_double;
@@ -37,10 +37,15 @@ struct ModelProblemFacts {
   /// Local. How large it is, in words; null where `n` says it.
   std::string (*says_size)(const GalleryOptions& options) = nullptr;
   bool has_sides = false;  ///< `n` may be three numbers
+  /// Local. This rank's part of the right-hand side that belongs to the problem, in the scale of
+  /// its matrix; null where there is none.
+  std::vector<double> (*right_hand_side)(const comm::Layout& rows,
+                                         const GalleryOptions& options) = nullptr;
 };
 
 struct ModelProblem : MethodInfo, ModelProblemFacts {
   bool has_rigid_body_modes() const { return *coordinates != nullptr; }
+  bool has_right_hand_side() const { return right_hand_side != nullptr; }
 
   template <class T>
   GenerateProblem<T> generate() const;

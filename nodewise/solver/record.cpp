@@ -11,6 +11,8 @@ const char* to_string(RhsKind kind) noexcept {
       return "given";
     case RhsKind::file:
       return "file";
+    case RhsKind::problem:
+      return "problem";
     case RhsKind::random:
       return "random";
     case RhsKind::ones:

@@ -24,6 +24,7 @@ namespace nodewise::solver {
 enum class RhsKind {
   given,  ///< by the caller
   file,
+  problem,     ///< that of the model problem
   random,      ///< standard normal
   ones,        ///< A times ones
   consistent,  ///< A times random numbers, where A times ones vanishes

@@ -1,12 +1,15 @@
 """Model problems: `nodewise.gallery.laplace27(40)`, `nodewise.gallery.rotated_fe(1000, comm=comm)` and others.
 
 `nodewise.gallery.problems()` says what there is. All take `n`, the points in each direction (`laplace7` and `laplace27`
-also three numbers), and the options that are the problem's own, as `nodewise solve --problem` does.
+also three numbers), and the options that are the problem's own, as `nodewise solve --problem` does. `right_hand_side`
+is that which belongs to one, for those which have it.
 """
 
 from __future__ import annotations
 
 from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from nodewise._load import core
 from nodewise.communicator import AnyComm, communicator_of
@@ -34,8 +37,17 @@ def generate(
     made = Matrix(core.generate(communicator._core, values), communicator)
     points = core.coordinates(made._core, values)
     if len(points):
-        made.coordinates = points.reshape(-1, 3)
-        made.block_size = 3
+        unknowns = _unknowns[problem]
+        made.coordinates = points.reshape(-1, unknowns)
+        made.block_size = unknowns
+    return made
+
+
+def right_hand_side(A: Matrix, problem: str, n: int | tuple[int, int, int] = 32, **options: object) -> NDArray[Any]:
+    """Collective. This rank's part of the right-hand side that belongs to a model problem, for the matrix that
+    `generate` made by the same arguments; an error where the problem has none."""
+    values = A.communicator.collectively(lambda: as_text({"problem": problem, "n": n, **options}))
+    made: NDArray[Any] = core.own_right_hand_side(A._core, values)
     return made
 
 
@@ -49,6 +61,7 @@ def _maker(problem: str, entry: dict[str, Any]) -> Problem:
     return make
 
 
+_unknowns = {str(entry["name"]): int(entry["unknowns"]) for entry in core.problems()}
 _makers = {str(entry["name"]): _maker(str(entry["name"]), entry) for entry in core.problems()}
 
 
@@ -62,4 +75,4 @@ def __getattr__(name: str) -> Problem:
 
 
 def __dir__() -> list[str]:
-    return ["generate", "problems", *_makers]
+    return ["generate", "problems", "right_hand_side", *_makers]

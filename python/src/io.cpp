@@ -59,10 +59,17 @@ Matrix generate(const Communicator& c, const NamedValues& values) {
   return held_matrix(io::generate<double>(c.comm, problem_options(c, values)));
 }
 
-/// Collective. Coordinates of this rank's points, three each, or nothing.
+/// Collective. Coordinates of this rank's points, or nothing.
 nb::object coordinates(const Matrix& like, const NamedValues& values) {
   const io::GalleryOptions options = problem_options({like.A->shared_comm()}, values);
   return nb::cast(array_of(io::point_coordinates(like.A->rows(), options)));
+}
+
+/// Collective. This rank's part of the right-hand side that belongs to the problem.
+nb::object own_right_hand_side(const Matrix& like, const NamedValues& values) {
+  const io::GalleryOptions options = problem_options({like.A->shared_comm()}, values);
+  return nb::cast(array_of(mpi::collectively(
+      like.A->comm(), [&] { return io::own_right_hand_side(like.A->rows(), options); })));
 }
 
 nb::list problems() {
@@ -73,6 +80,7 @@ nb::list problems() {
     nb::dict entry;
     entry["name"] = *problem.name;
     entry["summary"] = *problem.summary;
+    entry["unknowns"] = *problem.unknowns;
     entry["options"] = table_of(view(options, io::gallery_fields()));
     all.append(entry);
   }
@@ -91,6 +99,7 @@ void bind_io(nb::module_& m) {
   m.def("write_vectors", &write_vectors);
   m.def("generate", &generate, Release());
   m.def("coordinates", &coordinates);
+  m.def("own_right_hand_side", &own_right_hand_side);
   m.def("problems", &problems);
 }
 

@@ -249,6 +249,17 @@ def test_gallery_and_files(tmp_path):
         nw.gallery.laplace28
 
 
+def test_right_hand_side_of_a_model_problem():
+    A = nw.gallery.beam(3, traction="surface")
+    b = nw.gallery.right_hand_side(A, "beam", 3, traction="surface")
+    assert A.block_size == 3 and A.coordinates.shape == (len(b) // 3, 3)
+    np.testing.assert_allclose(b.sum(), -0.06 * 3 * 17)
+    x, info = nw.solve(A, b, coordinates=A.coordinates, unknowns=3)
+    assert info.converged and x[2::3].min() < 0 and abs(x[2::3]).max() > abs(x[1::3]).max()
+    with pytest.raises(nw.OptionError, match="no right-hand side of its own"):
+        nw.gallery.right_hand_side(nw.gallery.laplace5(4), "laplace5", 4)
+
+
 def test_assembler():
     entries = nw.Assembler(3)
     entries.add([0, 1, 2, 0], [0, 1, 2, 0], [1.0, 2.0, 3.0, 4.0])

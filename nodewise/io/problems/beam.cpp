@@ -68,16 +68,47 @@ Beam::Beam(GlobalIndex n) : n_(n) {
   }
 }
 
+int Beam::pulled_triangles(const Place& place, Traction traction) const {
+  int triangles = 0;
+  for (std::size_t corner = 0; corner < cube_corners; ++corner) {
+    Place bits{}, cube{};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      bits[axis] = static_cast<GlobalIndex>(corner >> (2 - axis) & 1);
+      cube[axis] = place[axis] - bits[axis];
+    }
+    if (!has_cube(cube)) continue;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const bool is_end = axis == 0 && place[0] == 8 * n_;
+      const bool is_side = axis > 0 && cube[0] >= 4 * n_ && (place[axis] == 0 || place[axis] == n_);
+      if (!is_end && !(is_side && traction == Traction::surface)) continue;
+      const std::size_t b = axis == 0 ? 1 : 0, c = axis == 2 ? 1 : 2;  // the square's axes
+      triangles += bits[b] == bits[c] ? 2 : 1;
+    }
+  }
+  return triangles;
+}
+
 std::array<double, 3> Beam::coordinates(const Place& place) const {
   const auto n = static_cast<double>(n_);
   return {static_cast<double>(place[0]) / n, static_cast<double>(place[1]) / n,
           static_cast<double>(place[2]) / n};
 }
 
+std::span<const Field<BeamOptions>> beam_fields() {
+  static const std::vector<Field<BeamOptions>> fields = {field(
+      "traction", &BeamOptions::traction,
+      "What the force of `problem_rhs` pulls at: the beam's free end, or all of the surface of "
+      "its soft half",
+      {"end", "surface"})};
+  return fields;
+}
+
 namespace {
 
 /// The rows of a point.
 constexpr int beam_unknowns = 3;
+/// The force by area, along the last axis.
+constexpr double beam_traction = -0.01;
 
 MatrixSize beam_size(const GalleryOptions& options) {
   const double n = options.n;
@@ -96,6 +127,20 @@ std::vector<double> beam_coordinates(const comm::Layout& rows, const GalleryOpti
   return coordinates;
 }
 
+/// A triangle has half the area of a square of the cubes, a third of which goes to each corner, and
+/// the rows are 6 n times the integrals.
+std::vector<double> beam_right_hand_side(const comm::Layout& rows, const GalleryOptions& options) {
+  const Beam beam(options.n);
+  const Traction traction = options.problem.options<BeamOptions>().traction;
+  std::vector<double> b(static_cast<std::size_t>(rows.n_local()), 0.0);
+  for (GlobalIndex i = rows.begin() + 2; i < rows.end(); i += beam_unknowns) {
+    const int triangles =
+        beam.pulled_triangles(beam.place((i - rows.first()) / beam_unknowns), traction);
+    b[static_cast<std::size_t>(i - rows.begin())] = beam_traction * triangles / options.n;
+  }
+  return b;
+}
+
 template <class T>
 matrix::DistMatrix<T> make_beam(const std::shared_ptr<const mpi::Comm>& comm,
                                 const GalleryOptions& options) {
@@ -108,7 +153,7 @@ matrix::DistMatrix<T> make_beam(const std::shared_ptr<const mpi::Comm>& comm,
 const ModelProblem& beam_problem() {
   static const ModelProblem problem = {
       {"beam", "linear elasticity, linear tetrahedra: a cantilever of 8 n x n x n cubes",
-       "MFEM, example 2"},
+       "MFEM, example 2", own_options(beam_fields)},
       {.dimensions = 3,
        .unknowns = beam_unknowns,
        .is_symmetric = true,
@@ -116,7 +161,8 @@ const ModelProblem& beam_problem() {
        .size = beam_size,
        .coordinates = beam_coordinates,
        .in_double = make_beam<double>,
-       .in_float = make_beam<float>}};
+       .in_float = make_beam<float>,
+       .right_hand_side = beam_right_hand_side}};
   return problem;
 }
 

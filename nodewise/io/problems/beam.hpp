@@ -3,10 +3,22 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 
+#include "nodewise/base/options.hpp"
 #include "nodewise/base/types.hpp"
 
 namespace nodewise::io::problems {
+
+/// What the force of the right-hand side pulls at: the free end, or all that is outside of the
+/// second half.
+enum class Traction { end, surface };
+
+struct BeamOptions {
+  Traction traction = Traction::end;
+};
+
+std::span<const Field<BeamOptions>> beam_fields();
 
 /// Corner c of a cube is that with the bits of c as its coordinates, the slowest axis first.
 inline constexpr std::size_t cube_corners = 8;
@@ -50,6 +62,9 @@ class Beam {
   }
   /// lambda and mu of the cube with its corner 0 there.
   double material(const Place& place) const { return place[0] < 4 * n_ ? 50 : 1; }
+  /// How many triangles of the pulled surface have a corner there. A square on the surface is cut
+  /// from its lowest corner to its highest.
+  int pulled_triangles(const Place& place, Traction traction) const;
   /// Returns the coordinates of a place: the beam is 8 long, and 1 high and wide.
   std::array<double, 3> coordinates(const Place& place) const;
 
