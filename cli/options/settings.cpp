@@ -45,9 +45,10 @@ bool Settings::chooses_ways_of_devices() const {
 
 std::span<const Field<SourceOptions>> source_fields() {
   static const std::vector<Field<SourceOptions>> fields = {
-      field("graph_laplacian", &SourceOptions::graph_laplacian,
-            "take the file as the adjacency matrix W of a graph and use its grounded Laplacian, "
-            "diag(W 1) - W without the last row and column")
+      field(
+          "graph_laplacian", &SourceOptions::graph_laplacian,
+          "take the file as the adjacency matrix W of a graph; use diag(W 1) - W without the last "
+          "row and column")
           .common(),
       field("ignore_memory_check", &SourceOptions::ignore_memory_check,
             "start even where the estimated need exceeds the memory available"),
@@ -62,7 +63,7 @@ std::span<const Field<RhsOptions>> rhs_fields() {
                  "the error is known")
           .common(),
       field("random_rhs", &RhsOptions::random_rhs,
-            "take standard normal numbers, hashed from the row number, as the right-hand side")
+            "take standard normal numbers as the right-hand side")
           .common(),
       field("problem_rhs", &RhsOptions::problem_rhs,
             "take the right-hand side that belongs to the model problem"),

@@ -14,24 +14,22 @@ namespace {
 /// One number for all directions, or one for each.
 Field<GalleryOptions> sides_field() {
   using S = GalleryOptions;
-  return {
-      {"n", "integers",
-       "Points in each direction, or 30,20,10 (laplace7, laplace27); rows of random; cubes across "
-       "the beam",
-       detail::print_range(1LL, std::numeric_limits<int>::max())},
-      [](const S& s) {
-        const std::array<int, 3> sides = {s.n, s.n_y, s.n_z};
-        const std::size_t given = s.n_y == 0 && s.n_z == 0 ? 1 : 3;
-        return detail::print_list(std::span(sides).first(given));
-      },
-      [](S& s, std::string_view text) {
-        constexpr std::array<std::size_t, 2> counts = {1, 3};
-        std::vector<int> sides = detail::parse_integers("n", text, 1, counts);
-        s.n = sides[0];
-        sides.resize(3);
-        s.n_y = sides[1];
-        s.n_z = sides[2];
-      }};
+  return {{"n", "integers",
+           "Points or cells in each direction, or 30,20,10 (laplace7, laplace27); rows or vertices",
+           detail::print_range(1LL, std::numeric_limits<int>::max())},
+          [](const S& s) {
+            const std::array<int, 3> sides = {s.n, s.n_y, s.n_z};
+            const std::size_t given = s.n_y == 0 && s.n_z == 0 ? 1 : 3;
+            return detail::print_list(std::span(sides).first(given));
+          },
+          [](S& s, std::string_view text) {
+            constexpr std::array<std::size_t, 2> counts = {1, 3};
+            std::vector<int> sides = detail::parse_integers("n", text, 1, counts);
+            s.n = sides[0];
+            sides.resize(3);
+            s.n_y = sides[1];
+            s.n_z = sides[2];
+          }};
 }
 
 }  // namespace

@@ -12,12 +12,13 @@
 
 namespace nodewise::io {
 
-/// Unknowns are the interior points of a grid with zero Dirichlet boundary (three a point of the
-/// beam, which is free but for its clamped end); the couplings are not scaled with the mesh width.
-/// Points are numbered with the last axis running fastest.
+/// Unknowns are the interior points of a grid with zero Dirichlet boundary, unless the problem's
+/// own file says otherwise; the couplings are not scaled with the mesh width. Points are numbered
+/// with the last axis running fastest.
 struct GalleryOptions {
   Choice<ModelProblem> problem = "laplace27";  ///< with the options that are its own
-  int n = 32;  ///< points in each direction; rows for `random`; cubes across the beam
+  int n = 32;  ///< points or cells in each direction; rows for `random`, vertices of graphs; cubes
+               ///< across the beam
   /// Of problems with sides (ModelProblemFacts::has_sides), where these differ: n is the number of
   /// points in the direction that runs fastest, then these. Both are 0 where they do not.
   int n_y = 0;
@@ -43,10 +44,10 @@ std::vector<double> point_coordinates(const comm::Layout& rows, const GalleryOpt
 std::vector<double> own_right_hand_side(const comm::Layout& rows, const GalleryOptions& options);
 
 /// Collective. The model problem, its rows in uniform ranges (comm::uniform_points): the same
-/// matrix on any number of ranks. Each rank makes its own rows; the messages are those of a new
-/// matrix, after an agreement. Throws the same Error on every rank: that of check_problem(),
-/// invalid_argument for options that differ between ranks, index_overflow for more rows than the
-/// indices can count.
+/// matrix on any number of ranks. Each rank makes its own rows (of a graph its part of the edges,
+/// which costs a sparse exchange); the messages are those of a new matrix, after an agreement.
+/// Throws the same Error on every rank: that of check_problem(), invalid_argument for options that
+/// differ between ranks, index_overflow for more rows than the indices can count.
 template <class T>
 matrix::DistMatrix<T> generate(std::shared_ptr<const mpi::Comm> comm,
                                const GalleryOptions& options);

@@ -47,7 +47,7 @@ PROBLEM = ["solve", "--problem", "laplace5"]
         (["solve", "A.mtx", "--problem-rhs"], "--problem-rhs needs --problem NAME"),
         (["solve", "--problem", "beam", "--problem-rhs", "--random-rhs"], "--random-rhs or --problem-rhs, not both"),
         (["solve", "--problem", "beam", "--problem-rhs", "--rhs", "b.mtx"], "--rhs or --problem-rhs, not both"),
-        (["solve", "--problem", "laplace5", "--problem-rhs"], "laplace5 has no right-hand side of its own; take problem beam"),
+        (["solve", "--problem", "laplace5", "--problem-rhs"], "laplace5 has no right-hand side of its own; take problem grad_div2d, grad_div3d"),
         (["solve", "A.mtx", "--output-anyway"], "--output-anyway needs --output"),
         (["solve", "A.mtx", "-o", "x.mtx", "--json", "x.mtx"], "name the same file"),
         (["solve", "A.mtx", "--sparse-exchange", "rma"], "messages of one size only"),

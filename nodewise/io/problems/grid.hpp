@@ -14,6 +14,10 @@ namespace nodewise::io::problems {
 /// Throws invalid_argument, beginning with "problem: ".
 [[noreturn]] void refuse_problem(const std::string& text);
 
+/// Of the field `seed`, which several problems have.
+inline constexpr const char* seed_meaning =
+    "Seed of random matrices and graphs, and of the unstructured mesh";
+
 /// Of a problem without options of its own.
 inline void check_nothing(const GalleryOptions& /*options*/) {}
 

@@ -19,7 +19,7 @@ std::span<const Field<RandomOptions>> random_fields() {
             0),
       field("far", &S::far,
             "So many of a row's entries lie anywhere all the same, where `within` is given", 0),
-      field("seed", &S::seed, "Seed of the random matrix, or of the unstructured mesh", 0)};
+      field("seed", &S::seed, seed_meaning, 0)};
   return fields;
 }
 
