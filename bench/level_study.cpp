@@ -4,13 +4,21 @@
 // arrival. Counts are exact; times are predicted.
 //   nodewise_bench_level_study --problem beam:16 --option unknowns=3 --ranks 1024,64
 //   nodewise_bench_level_study --problem random:100000:entries=50:seed=1 --finest-alone
+// The matrix products of a symmetric matrix alone are those of A^T A of chapter 6: by rows of A
+// that come (figure 6.13), or by rows of the product that are sent (figure 6.14).
+//   nodewise_bench_level_study --problem kronecker:10000:graph_matrix=adjacency --finest-alone
+//     --operation matrix_product,outer_product
 // With --pairs a line for each level instead: whom each rank sends to in a product and in the
 // setup, as figure 1.1 and figure 9 of Gahvari, Gropp, Jordan, Schulz, Yang 2014.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <sstream>
+#include <tuple>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -22,6 +30,7 @@
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/io/machine_file.hpp"
 #include "nodewise/io/read.hpp"
+#include "nodewise/matrix/row_runs.hpp"
 #include "nodewise/matrix/virtual_ranks.hpp"
 #include "nodewise/model/exchange_cost.hpp"
 
@@ -126,6 +135,45 @@ void add(const Receivers& more, Receivers& all) {
   }
 }
 
+/// Returns the rows of A^T A, A symmetric, that each rank makes for others from its own rows of A:
+/// those of its ghosts, one rank after the other.
+comm::Records<GlobalIndex> partial_rows(const kernels::Csr<double>& A,
+                                        std::span<const GlobalIndex> starts) {
+  comm::Records<GlobalIndex> records;
+  std::vector<std::int64_t> last(static_cast<std::size_t>(A.n_cols), -1);  // the record that has it
+  std::vector<std::pair<LocalIndex, LocalIndex>> entries;                  // ghost, row
+  for (std::size_t r = 0; r + 1 < starts.size(); ++r) {
+    entries.clear();
+    for (auto i = static_cast<LocalIndex>(starts[r]); i < starts[r + 1]; ++i) {
+      for (Offset k = A.begin(i); k < A.end(i); ++k) {
+        const LocalIndex j = A.cols[static_cast<std::size_t>(k)];
+        if (j < starts[r] || j >= starts[r + 1]) entries.emplace_back(j, i);
+      }
+    }
+    std::sort(entries.begin(), entries.end());
+    for (std::size_t e = 0; e < entries.size(); ++e) {
+      const auto record = static_cast<std::int64_t>(records.size());
+      const LocalIndex i = entries[e].second;
+      for (Offset k = A.begin(i); k < A.end(i); ++k) {
+        const LocalIndex j = A.cols[static_cast<std::size_t>(k)];
+        if (std::exchange(last[static_cast<std::size_t>(j)], record) != record) {
+          records.data.push_back(j);
+        }
+      }
+      if (e + 1 < entries.size() && entries[e + 1].first == entries[e].first) continue;
+      std::sort(records.data.begin() + records.offsets.back(), records.data.end());
+      records.end_record();
+    }
+  }
+  return records;
+}
+
+/// What an operation sends, and what that costs by the order in which messages arrive.
+struct Exchanged {
+  std::vector<comm::Traffic> traffic;
+  std::function<model::ExchangeCost(const model::ExchangeCostOptions&)> cost;
+};
+
 class Study {
  public:
   Study(std::string name, const Arguments& arguments, int n_ranks)
@@ -140,7 +188,11 @@ class Study {
   void write_pairs(const amg::Hierarchy<double>& hierarchy, std::size_t l) const;
   void look_at_level(const StudiedLevel& level) const;
   void write(const StudiedLevel& level, const std::string& operation, const std::string& route,
-             std::span<const comm::Plan> plans) const;
+             const Exchanged& exchanged) const;
+  Exchanged product(std::span<const comm::Plan> plans) const;
+  Exchanged rows(std::span<const comm::Plan> plans, std::span<const Offset> words) const;
+  Exchanged returned_rows(std::span<const comm::Plan> plans,
+                          const comm::Records<GlobalIndex>& made) const;
   bool wants(const char* operation) const {
     const auto& all = arguments_.operations;
     return std::find(all.begin(), all.end(), operation) != all.end();
@@ -154,7 +206,11 @@ class Study {
 
 void Study::look_at(const std::shared_ptr<const Matrix>& A) const {
   const auto starts = comm::uniform_starts(A->rows().n_global(), topology_.n_ranks());
-  if (arguments_.finest_alone) return look_at_level({0, *A, starts});
+  if (arguments_.finest_alone) {
+    StudiedLevel level = {0, *A, starts};
+    if (wants("matrix_product")) level.words = matrix::virtual_row_words(A->on(), starts, starts);
+    return look_at_level(level);
+  }
   amg::Options options;
   for (const std::string& word : arguments_.options) {
     const auto [name, value] = name_and_value(word);
@@ -208,16 +264,57 @@ void Study::look_at_level(const StudiedLevel& level) const {
       level.starts, matrix::virtual_ghosts(level.A.on(), level.starts, level.starts));
   for (const std::string& route : arguments_.routes) {
     const auto plans = comm::virtual_plans(patterns, topology_, comm::Route(route));
-    if (wants("product")) write(level, "product", route, plans);
-    if (!level.words.empty()) write(level, "matrix_product", route, plans);
+    if (wants("product")) write(level, "product", route, product(plans));
+    if (!level.words.empty()) write(level, "matrix_product", route, rows(plans, level.words));
+    if (wants("outer_product")) {
+      const auto made = partial_rows(level.A.on(), level.starts);
+      write(level, "outer_product", route, returned_rows(plans, made));
+    }
   }
 }
 
+Exchanged Study::product(std::span<const comm::Plan> plans) const {
+  return {comm::virtual_traffic(plans, topology_),
+          [this, plans](const model::ExchangeCostOptions& options) {
+            return model::forward_cost(plans, topology_, machine_, options);
+          }};
+}
+
+Exchanged Study::rows(std::span<const comm::Plan> plans, std::span<const Offset> words) const {
+  return {comm::virtual_record_traffic(plans, topology_, words),
+          [this, plans, words](const model::ExchangeCostOptions& options) {
+            return model::record_cost(plans, topology_, machine_, words, options);
+          }};
+}
+
+Exchanged Study::returned_rows(std::span<const comm::Plan> plans,
+                               const comm::Records<GlobalIndex>& made) const {
+  std::vector<comm::Traffic> traffic(plans.size());
+  std::map<std::tuple<std::size_t, int, int>, double> bytes;
+  comm::visit_returned_record_messages(
+      plans, topology_, made, matrix::words_of<double>,
+      [&](std::size_t stage, int from, int to, std::int64_t words) {
+        traffic[static_cast<std::size_t>(from)].add(topology_, from, to, words);
+        bytes[{stage, from, to}] += 8.0 * static_cast<double>(words);
+      });
+  comm::visit_reversed_messages(plans, topology_,
+                                [&](std::size_t stage, int from, int to, std::int64_t lengths) {
+                                  bytes[{stage, from, to}] += 8.0 * static_cast<double>(lengths);
+                                });
+  return {std::move(traffic),
+          [this, bytes = std::move(bytes)](const model::ExchangeCostOptions& options) {
+            model::ExchangeTally tally(machine_, topology_, options);
+            for (const auto& [message, of_message] : bytes) {
+              const auto& [stage, from, to] = message;
+              tally.add(stage, from, to, of_message);
+            }
+            return tally.total();
+          }};
+}
+
 void Study::write(const StudiedLevel& level, const std::string& operation, const std::string& route,
-                  std::span<const comm::Plan> plans) const {
-  const bool rows = operation == "matrix_product";
-  const Sent sent = sent_by(rows ? comm::virtual_record_traffic(plans, topology_, level.words)
-                                 : comm::virtual_traffic(plans, topology_));
+                  const Exchanged& exchanged) const {
+  const Sent sent = sent_by(exchanged.traffic);
   std::int64_t active = 0, most = 0;
   for (std::size_t r = 0; r + 1 < level.starts.size(); ++r) {
     const auto begin = narrow<LocalIndex>(level.starts[r]);
@@ -228,9 +325,7 @@ void Study::write(const StudiedLevel& level, const std::string& operation, const
   for (const std::string& arrival : arguments_.arrivals) {
     model::ExchangeCostOptions options;
     options.arrival = arrival_of(arrival);
-    const model::ExchangeCost cost =
-        rows ? model::record_cost(plans, topology_, machine_, level.words, options)
-             : model::forward_cost(plans, topology_, machine_, options);
+    const model::ExchangeCost cost = exchanged.cost(options);
     constexpr std::int64_t item = 8;
     std::cout << fmt::format(
                      "{{\"problem\": \"{}\", \"ranks\": {}, \"ranks_per_node\": {}, \"level\": {}, "
@@ -319,9 +414,12 @@ int main(int argc, char** argv) {
   app.add_option("--ranks-per-node", arguments.ranks_per_node)->check(CLI::PositiveNumber);
   app.add_option("--machine", arguments.machine, "a machine file, or the name of one");
   app.add_option("--routes", arguments.routes, "routes to look at")->delimiter(',');
-  app.add_option("--operation", arguments.operations, "product, matrix_product (A P)")
+  app.add_option(
+         "--operation", arguments.operations,
+         "product; matrix_product: A P, or A^T A by rows with --finest-alone; outer_product: "
+         "A^T A by outer products, with that alone, of symmetric matrices")
       ->delimiter(',')
-      ->check(CLI::IsMember({"product", "matrix_product"}));
+      ->check(CLI::IsMember({"product", "matrix_product", "outer_product"}));
   app.add_option("--arrival", arguments.arrivals, "in_order, observed, reversed")
       ->delimiter(',')
       ->check(CLI::IsMember({"in_order", "observed", "reversed"}));
