@@ -119,6 +119,20 @@ TEST(GalleryBox, BoxesOfRanksAreThoseOfPlainSearch) {
   }
 }
 
+// Several boxes for each rank: those that as many virtual ranks have.
+TEST(GalleryBox, BoxesAreDealtOutInOrder) {
+  const int ranks = test_comm()->size();
+  for (const Three& boxes : {Three{2, ranks, 1}, Three{1, 3 * ranks, 2}, Three{2, 2, 2 * ranks}}) {
+    const LaplaceOptions own = {.processors = {boxes.begin(), boxes.end()}};
+    const auto A = generate<double>(test_comm(), box_problem("laplace27", {4, 5, 7}, own));
+    const std::vector<Three> points = points_by_number({4, 5, 7}, boxes);
+    EXPECT_EQ(gather_entries(A), entries_of(points, {26, -1, -1, -1}));
+  }
+  const LaplaceOptions even = {.processors = {2, 2, ranks}};
+  const auto A = generate<double>(test_comm(), box_problem("laplace7", {6, 6, 3 * ranks}, even));
+  EXPECT_EQ(A.rows().n_local(), 108);
+}
+
 TEST(GalleryBox, BoxesHaveFewerNeighboursThanRanges) {
   const int ranks = test_comm()->size();
   if (ranks % 4 != 0) GTEST_SKIP() << "needs boxes in two directions";
@@ -150,8 +164,11 @@ TEST(GalleryBox, RefusesWhatDoesNotFit) {
     EXPECT_NE(message.find(text), std::string::npos) << message;
   };
   const int ranks = test_comm()->size();
-  refuse(box_problem("laplace7", {4, 4, 4}, {.processors = {ranks, 2, 1}}),
-         "but the matrix is made by");
+  if (ranks > 1) {
+    refuse(box_problem("laplace7", {4, 4, 4}, {.processors = {ranks + 1, 1, 1}}),
+           "but the matrix is made by");
+  }
+  refuse(box_problem("laplace7", {4, 4, 4}, {.processors = {100'000, 100'000, ranks}}), "boxes");
   refuse(box_problem("laplace7", {4, 4, 4}, {.processors = {ranks, 0, 1}}), "three numbers");
   refuse(box_problem("laplace7", {4, 4, 4}, {.processors = {ranks, 1}}), "three numbers");
   refuse(box_problem("laplace7", {4, 4, 4}, {.coefficients = {6, -1, 0}}), "has 2");

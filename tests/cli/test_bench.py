@@ -244,6 +244,6 @@ def test_model_problems_in_boxes(nodewise, tmp_path):
     assert report["options"]["n"] == "8,6,5" and report["options"]["processors"] == "2,1,1"
     assert report["options"]["coefficients"] == "26,-4,-0.15,-0.0125"
     wrong = nodewise("solve", "-p", "laplace27", "-n", 8, "--processors", 3, 1, 1, ranks=2)
-    assert wrong.code == 2 and "--processors 3,1,1 are 3 ranks, but the matrix is made by 2" in wrong.err
+    assert wrong.code == 2 and "--processors 3,1,1 are 3 boxes, but the matrix is made by 2 ranks" in wrong.err
     plain = nodewise("solve", "-p", "laplace5", "-n", "8,8,8")
     assert plain.code == 2 and "laplace5 takes one --n" in plain.err

@@ -20,8 +20,9 @@ std::span<const Field<LaplaceOptions>> laplace_fields() {
             "Entries of a row: on the diagonal, and across a face, an edge and a corner (laplace7: "
             "the first two); `26,-4,-0.15,-0.0125` for example"),
       field("processors", &S::processors,
-            "Ranks in each direction, `4,2,1` for example: each owns a box of points, numbered "
-            "inside it. Otherwise each owns a range of all points in their order",
+            "Boxes of points in each direction, `4,2,1` for example, numbered one after the other: "
+            "each rank owns one, or several if there are so many times more, as for virtual ranks. "
+            "Otherwise each owns a range of all points in their order",
             1, 3)};
   return fields;
 }
@@ -61,29 +62,32 @@ class PointsInOrder {
   Point sides_;
 };
 
-/// Points of a box that is cut into boxes, one for each rank; numbered in the order of the ranks,
-/// and in order inside each.
+/// Points of a box that is cut into boxes, as many for each rank; numbered in the order of the
+/// boxes, and in order inside each.
 class PointsInBoxes {
  public:
   using Point = PointsInOrder::Point;
 
-  PointsInBoxes(const Point& sides, std::span<const int> processors, int rank)
+  PointsInBoxes(const Point& sides, std::span<const int> processors, const mpi::Comm& comm)
       : counts_{processors[0], processors[1], processors[2]} {
     for (std::size_t d = 0; d < 3; ++d) starts_[d] = comm::uniform_starts(sides[d], processors[d]);
-    const Point own = box(rank);
-    for (std::size_t d = 0; d < 3; ++d) {
-      low_[d] = begin(d, own[d]);
-      size_[d] = begin(d, own[d] + 1) - low_[d];
-    }
-    const int n_ranks = processors[0] * processors[1] * processors[2];
+    const int n_boxes = processors[0] * processors[1] * processors[2];
+    const int of_a_rank = n_boxes / comm.size();
     first_.push_back(0);
-    for (int r = 0; r < n_ranks; ++r) first_.push_back(first_.back() + points_of(box(r)));
-    own_first_ = first_[static_cast<std::size_t>(rank)];
+    for (int b = 0; b < n_boxes; ++b) first_.push_back(first_.back() + points_of(box(b)));
+    for (int b = 0; b <= n_boxes; b += of_a_rank) {
+      starts_of_ranks_.push_back(first_[static_cast<std::size_t>(b)]);
+    }
+    look_at(static_cast<std::size_t>(of_a_rank * comm.rank()));
   }
 
-  const std::vector<GlobalIndex>& starts() const { return first_; }
-  /// Of a point of this rank.
-  Point point(GlobalIndex i) const {
+  const std::vector<GlobalIndex>& starts() const { return starts_of_ranks_; }
+  /// Of points in ascending order it is fast.
+  Point point(GlobalIndex i) {
+    if (i < own_first_ || i >= own_end_) {
+      const auto above = std::upper_bound(first_.begin(), first_.end(), i);
+      look_at(static_cast<std::size_t>(above - first_.begin() - 1));
+    }
     const Point inside = PointsInOrder(size_).point(i - own_first_);
     return {low_[0] + inside[0], low_[1] + inside[1], low_[2] + inside[2]};
   }
@@ -97,10 +101,20 @@ class PointsInBoxes {
   }
 
  private:
+  /// Makes a box the one whose points are numbered fast.
+  void look_at(std::size_t number) {
+    const Point own = box(static_cast<int>(number));
+    for (std::size_t d = 0; d < 3; ++d) {
+      low_[d] = begin(d, own[d]);
+      size_[d] = begin(d, own[d] + 1) - low_[d];
+    }
+    own_first_ = first_[number];
+    own_end_ = first_[number + 1];
+  }
   GlobalIndex begin(std::size_t d, GlobalIndex part) const {
     return starts_[d][static_cast<std::size_t>(part)];
   }
-  Point box(int rank) const { return PointsInOrder(counts_).point(rank); }
+  Point box(int number) const { return PointsInOrder(counts_).point(number); }
   GlobalIndex points_of(const Point& box) const {
     GlobalIndex points = 1;
     for (std::size_t d = 0; d < 3; ++d) points *= begin(d, box[d] + 1) - begin(d, box[d]);
@@ -114,14 +128,14 @@ class PointsInBoxes {
       inside[d] = p[d] - begin(d, box[d]);
       size[d] = begin(d, box[d] + 1) - begin(d, box[d]);
     }
-    const auto rank = static_cast<std::size_t>(PointsInOrder(counts_).number(box));
-    return first_[rank] + PointsInOrder(size).number(inside);
+    const auto number = static_cast<std::size_t>(PointsInOrder(counts_).number(box));
+    return first_[number] + PointsInOrder(size).number(inside);
   }
 
   Point counts_, low_, size_;
   std::array<std::vector<GlobalIndex>, 3> starts_;
-  std::vector<GlobalIndex> first_;
-  GlobalIndex own_first_ = 0;
+  std::vector<GlobalIndex> first_, starts_of_ranks_;
+  GlobalIndex own_first_ = 0, own_end_ = 0;
 };
 
 /// The couplings of a point, by the steps in each direction, in the order of the points' numbers.
@@ -148,8 +162,7 @@ std::vector<Coupling<T>> couplings(std::span<const double> by_distance) {
 
 /// The rows of a stencil on points numbered in some way.
 template <class T, class Points>
-auto box_rows(const PointsInOrder::Point& sides, const Points& points,
-              std::vector<Coupling<T>> stencil) {
+auto box_rows(const PointsInOrder::Point& sides, Points& points, std::vector<Coupling<T>> stencil) {
   return [sides, &points, stencil = std::move(stencil)](GlobalIndex i, auto&& emit) {
     const auto p = points.point(i);
     for (const Coupling<T>& to : stencil) {
@@ -201,11 +214,14 @@ matrix::DistMatrix<T> make_box_problem(const std::shared_ptr<const mpi::Comm>& c
     return make_problem<T>(comm, n, box_rows<T>(sides, order, std::move(stencil)));
   }
   const std::vector<int>& p = own.processors;
-  if (double(p[0]) * p[1] * p[2] != comm->size()) {
-    refuse_problem(fmt::format("`processors {}` are {} ranks, but the matrix is made by {}",
-                               fmt::join(p, ","), double(p[0]) * p[1] * p[2], comm->size()));
+  const double n_boxes = double(p[0]) * p[1] * p[2];
+  if (n_boxes > std::numeric_limits<int>::max() || std::fmod(n_boxes, comm->size()) != 0) {
+    refuse_problem(
+        fmt::format("`processors {}` are {} boxes, but the matrix is made by {} ranks: "
+                    "take as many, or a multiple",
+                    fmt::join(p, ","), n_boxes, comm->size()));
   }
-  const PointsInBoxes boxes(sides, p, comm->rank());
+  PointsInBoxes boxes(sides, p, *comm);
   const comm::Layout layout(comm, boxes.starts());
   return matrix::matrix_from_rows<T>(layout, layout, box_rows<T>(sides, boxes, std::move(stencil)));
 }

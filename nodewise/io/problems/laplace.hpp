@@ -14,8 +14,9 @@ struct LaplaceOptions {
   /// Entries of a row by the distance of the point: itself, and across a face, an edge, a corner
   /// (of laplace7 the first two); none: 6 or 26, and -1. Zeros are left out.
   std::vector<double> coefficients = {};
-  /// Ranks in each direction, the first running fastest, as points do: each rank owns a box of
-  /// points, numbered inside it. None: ranges of points in the numbering of all.
+  /// Boxes in each direction, the first running fastest, as points do; points are numbered inside
+  /// them, one box after the other. Each rank owns one, or where there are several times as many as
+  /// ranks, so many successive ones. None: ranges of points in the numbering of all.
   std::vector<int> processors = {};
 };
 
