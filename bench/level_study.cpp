@@ -262,12 +262,13 @@ void Study::write_pairs(const amg::Hierarchy<double>& hierarchy, std::size_t l) 
 void Study::look_at_level(const StudiedLevel& level) const {
   const auto patterns = comm::virtual_patterns(
       level.starts, matrix::virtual_ghosts(level.A.on(), level.starts, level.starts));
+  comm::Records<GlobalIndex> made;
+  if (wants("outer_product")) made = partial_rows(level.A.on(), level.starts);
   for (const std::string& route : arguments_.routes) {
     const auto plans = comm::virtual_plans(patterns, topology_, comm::Route(route));
     if (wants("product")) write(level, "product", route, product(plans));
     if (!level.words.empty()) write(level, "matrix_product", route, rows(plans, level.words));
     if (wants("outer_product")) {
-      const auto made = partial_rows(level.A.on(), level.starts);
       write(level, "outer_product", route, returned_rows(plans, made));
     }
   }

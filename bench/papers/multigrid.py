@@ -47,6 +47,11 @@ def gain(level, operation, route="three_step"):
     return seconds(routes["direct"]) / seconds(routes[route])
 
 
+def first_to_gain(levels):
+    """The finest level on which products over three steps are quicker than direct ones."""
+    return next((k for k, level in enumerate(levels[:-1]) if (gain(level, "product") or 0) > 1), None)
+
+
 FLOP_S = 1.6e-9  # a product's, as performance/sparser-levels.md takes it for Blue Waters, whose file has none
 
 
