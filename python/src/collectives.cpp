@@ -109,10 +109,12 @@ void alltoallv(const Communicator& c, const Bytes& sent, const Counts& counts, c
       {span_of(receive_counts), span_of(receive_starts), type}, chosen(algorithm));
 }
 
-/// Local. Every setting of a communicator, with the words that it may be set to and what they mean.
+/// Local. Every setting of a communicator that names an algorithm, with the words that it may be set
+/// to and what they mean.
 nb::dict algorithms() {
   nb::dict all;
   for (const Field<mpi::CommSettings>& field : mpi::all_setting_fields()) {
+    if (field.words().front().summary.empty()) continue;  // no algorithms
     nb::dict words;
     for (const Word& word : field.words()) words[word.name.c_str()] = word.summary;
     all[field.name.c_str()] = words;
