@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -43,7 +44,7 @@ struct Sends {
   std::vector<int> destinations;
   std::vector<Offset> offsets = {0};  ///< in bytes
   std::vector<std::byte> data = {};
-  bool of_one_size = true;
+  std::optional<Offset> bytes_each = {};  ///< where messages are of one size
 
   void add(int to, Offset bytes) {
     destinations.push_back(to);
@@ -65,6 +66,7 @@ Sends random_sends(const mpi::Comm& comm, int messages, int bytes) {
   for (std::size_t i = 0; i < n; ++i) to.push_back(drawn[i].second);
   std::sort(to.begin(), to.end());
   Sends sends{fmt::format("{} messages a rank, {} bytes each", n, bytes), {}};
+  sends.bytes_each = bytes;
   for (const int rank : to) sends.add(rank, bytes);
   return sends;
 }
@@ -79,9 +81,10 @@ Sends sends_of(const std::string& name, const Matrix& A, const std::string& kind
     ++columns.back().second;
   }
   Sends sends{name + ", " + kind, {}};
-  sends.of_one_size = kind == "constant";
-  for (const auto& [owner, n] : columns)
-    sends.add(owner, sends.of_one_size ? int_bytes : n * int_bytes);
+  if (kind == "constant") sends.bytes_each = int_bytes;
+  for (const auto& [owner, n] : columns) {
+    sends.add(owner, sends.bytes_each.value_or(n * int_bytes));
+  }
   return sends;
 }
 
@@ -96,14 +99,12 @@ struct Entrant {
 /// Returns how many messages arrived.
 Offset exchange(const mpi::Comm& comm, const Sends& sends, const comm::SparseOptions& options) {
   const std::span<const std::byte> data(sends.data);
-  if (!sends.of_one_size) {
+  if (!sends.bytes_each) {
     return static_cast<Offset>(
         comm::alltoallv_crs(comm, sends.destinations, sends.offsets, data, options).size());
   }
-  // The same on every rank, those without messages too.
-  const Offset mine = sends.destinations.empty() ? 0 : sends.offsets[1];
-  const Offset bytes = mpi::max(comm, mine);
-  return std::ssize(comm::alltoall_crs(comm, sends.destinations, bytes, data, options).ranks);
+  const auto got = comm::alltoall_crs(comm, sends.destinations, *sends.bytes_each, data, options);
+  return std::ssize(got.ranks);
 }
 
 /// Collective. MPI's clock, which a simulator provides too.
@@ -134,7 +135,7 @@ void count(const mpi::Comm& comm, const Sends& sends, Entrant& entrant) {
 std::vector<Entrant> entrants_for(const mpi::Comm& comm, const Sends& sends) {
   std::vector<Entrant> entrants;
   for (const mpi::SparseExchangeMethod& method : mpi::SparseExchangeMethod::family()) {
-    if (method.needs_equal_counts && !sends.of_one_size) continue;
+    if (method.needs_equal_counts && !sends.bytes_each) continue;
     entrants.push_back({method.name, {.algorithm = mpi::SparseExchange(method)}});
     entrants.back().options.keep_window = method.needs_equal_counts;
   }

@@ -3,7 +3,7 @@
 from study import MATRICES
 
 PLAIN = ("personalized", "nonblocking", "rma")
-AWARE = ("locality_personalized", "locality_nonblocking")
+AWARE = ("locality_personalized", "locality_nonblocking", "locality_dense", "locality_rma")
 
 # Square matrices of the shared folder, and model problems, 35 together; beyond 2,048 rows each.
 FILES = ["bcsstk16", "bcsstk18", "bentpipe2d_100", "ca-CondMat", "cage11", "cavity14", "ct2010", "delaunay_n16",
@@ -15,6 +15,8 @@ PROBLEMS = ["laplace5:300", "laplace7:48", "laplace9:300", "laplace27:48", "rota
 ASSUMPTIONS = (
     "Rows are dealt out evenly in the order of the file; a rank sends to every owner of a column that it has entries in: one "
     "number of 4 bytes (constant), or the numbers of these columns (variable). 32 ranks a node, one after the other.",
+    "One-sided algorithms take messages of one size, and have made their window in an earlier call. `known_number`: every rank knows "
+    "how many messages will come to it; the paper has no such column.",
     "Counts are exact: a test compares them with those of real exchanges on 1 to 8 ranks. Joined messages carry 16 bytes for each "
     "that is in them.",
     "Times are the event simulation's for the machine file `blue-waters` with the overheads that it assumes, collectives by "
