@@ -57,6 +57,7 @@ void study(const Arguments& arguments, int n_nodes, const model::Machine& machin
   for (const std::int64_t bytes : arguments.reduced) {
     print(at, "allreduce", bytes, "recursive_doubling",
           predict::recursive_doubling(n_ranks, bytes));
+    print(at, "allreduce", bytes, "halving", predict::halving_allreduce(n_ranks, bytes));
     print(at, "allreduce", bytes, "node_leaders", predict::node_leader_allreduce(topology, bytes));
     print(at, "allreduce", bytes, "node_aware", predict::node_aware_allreduce(topology, bytes));
   }

@@ -1,4 +1,4 @@
-// The collectives by MPI's own algorithms and by the node-aware ones, side by side.
+// The collectives by MPI's own algorithms and by the library's, side by side.
 #include <cstdlib>
 #include <functional>
 #include <iostream>
@@ -20,7 +20,6 @@ namespace {
 
 using namespace nodewise;
 using namespace nodewise::bench;
-using mpi::Collective;
 
 struct Arguments {
   std::vector<int> reduced = {1, 4, 16, 64, 256, 1024, 4096};
@@ -31,12 +30,6 @@ struct Arguments {
   int ranks_per_node = 0;
 };
 
-std::shared_ptr<const mpi::Comm> make_comm_with(const Arguments& arguments, Collective algorithm) {
-  mpi::CommSettings settings;
-  settings.allreduce = settings.allgather = settings.alltoallv = algorithm;
-  return make_comm(arguments.ranks_per_node, settings);
-}
-
 /// Messages between nodes, of all ranks and of the one that sends most.
 struct Messages {
   std::int64_t all;
@@ -45,18 +38,25 @@ struct Messages {
 
 /// MPI's own algorithm, called without the library, or one of the library's.
 struct Entrant {
-  Collective algorithm;
+  std::string algorithm;
   std::shared_ptr<const mpi::Comm> comm;
   Messages messages = {};
   std::vector<double> us = {};
 
-  std::string name() const { return algorithm == "mpi" ? "MPI" : algorithm.name(); }
+  std::string name() const { return algorithm == "mpi" ? "MPI" : algorithm; }
 };
 
-std::vector<Entrant> make_entrants(const Arguments& arguments) {
+/// All algorithms of the collective that `setting` chooses.
+template <class Method>
+std::vector<Entrant> make_entrants(const Arguments& arguments,
+                                   Choice<Method> mpi::CommSettings::*setting) {
+  std::vector<std::string> names = Method::family().names();
+  names.push_back("automatic");
   std::vector<Entrant> entrants;
-  for (const Collective a : {"mpi", "node_aware", "automatic"}) {
-    entrants.push_back({a, make_comm_with(arguments, a)});
+  for (const std::string& name : names) {
+    mpi::CommSettings settings;
+    settings.*setting = name;
+    entrants.push_back({name, make_comm(arguments.ranks_per_node, settings)});
   }
   return entrants;
 }
@@ -221,8 +221,8 @@ void print_head(const mpi::Comm& comm, const std::string& title, const std::stri
 }
 
 void run(const Arguments& arguments) {
-  const std::vector<Entrant> entrants = make_entrants(arguments);
-  const mpi::Comm& comm = *entrants.front().comm;
+  const std::shared_ptr<const mpi::Comm> owner = make_comm(arguments.ranks_per_node, {});
+  const mpi::Comm& comm = *owner;
   if (comm.is_root()) {
     std::cout << fmt::format(
         "Medians of {} samples of {} calls each (least..most), in turns; ratios within a turn. "
@@ -233,18 +233,21 @@ void run(const Arguments& arguments) {
         arguments.repeats, arguments.calls);
   }
   print_head(comm, "Allreduce", "doubles");
-  for (const int n : arguments.reduced) measure(allreduce_of(comm, n), entrants, arguments);
+  const auto reductions = make_entrants(arguments, &mpi::CommSettings::allreduce);
+  for (const int n : arguments.reduced) measure(allreduce_of(comm, n), reductions, arguments);
   print_head(comm, "Allgather", "doubles of a rank");
-  for (const int n : arguments.gathered) measure(allgather_of(comm, n), entrants, arguments);
+  const auto gatherings = make_entrants(arguments, &mpi::CommSettings::allgather);
+  for (const int n : arguments.gathered) measure(allgather_of(comm, n), gatherings, arguments);
   print_head(comm, "Alltoallv", "doubles of a pair of ranks");
-  for (const int n : arguments.exchanged) measure(alltoallv_of(comm, n), entrants, arguments);
+  const auto exchanges = make_entrants(arguments, &mpi::CommSettings::alltoallv);
+  for (const int n : arguments.exchanged) measure(alltoallv_of(comm, n), exchanges, arguments);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("Compare MPI's own collectives with the node-aware ones; prints Markdown.");
+  CLI::App app("Compare MPI's own collectives with the library's; prints Markdown.");
   app.add_option("--allreduce", arguments.reduced, "doubles, one or more lengths")
       ->check(CLI::PositiveNumber);
   app.add_option("--allgather", arguments.gathered, "doubles of each rank, one or more lengths")

@@ -1,4 +1,4 @@
-// Allreduce by MPI's own and by the node-aware algorithm.
+// Allreduce by MPI's own algorithm and by the schedules.
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -8,7 +8,7 @@
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/mpi/collectives/allreduce.hpp"
-#include "nodewise/mpi/collectives/node_aware_allreduce.hpp"
+#include "nodewise/mpi/collectives/scheduled_allreduce.hpp"
 
 #include "collective_error.hpp"
 #include "mpi_counter.hpp"
@@ -17,19 +17,45 @@
 namespace nodewise::mpi::collectives {
 namespace mpi_allreduce_test {
 
+using Algorithm = Choice<AllreduceMethod>;
 using Work = std::function<void(const Comm&)>;
 
-CommSettings with(Collective allreduce) {
+CommSettings with(Algorithm allreduce) {
   CommSettings settings;
   settings.allreduce = allreduce;
   return settings;
 }
 
+/// Those with a schedule, by which all ranks combine in one order.
+std::vector<std::string> scheduled() {
+  std::vector<std::string> names;
+  for (const AllreduceMethod& method : AllreduceMethod::family()) {
+    if (*method.schedule != nullptr) names.push_back(method.name);
+  }
+  return names;
+}
+
+std::vector<std::string> all_algorithms() {
+  std::vector<std::string> names = AllreduceMethod::family().names();
+  names.push_back("automatic");
+  return names;
+}
+
+/// Collective. Runs `work` on every placement of the ranks, by every schedule.
+void on_every_map_by_schedules(const Work& work);
+
 /// Collective. Runs `work` on every placement of the ranks.
-void on_every_map(Collective algorithm, const Work& work) {
+void on_every_map(Algorithm algorithm, const Work& work) {
   for (const test::NodeMap& map : test::node_maps(test::test_comm()->size())) {
     SCOPED_TRACE(map.name);
     work(*Comm::create(MPI_COMM_WORLD, map.node_of_rank, with(algorithm)));
+  }
+}
+
+void on_every_map_by_schedules(const Work& work) {
+  for (const std::string& name : scheduled()) {
+    SCOPED_TRACE(name);
+    on_every_map(name, work);
   }
 }
 
@@ -56,7 +82,7 @@ std::vector<double> wild_numbers(std::size_t n, int rank, std::uint64_t seed) {
 }
 
 TEST(Allreduce, AllRanksHaveTheSameBits) {
-  on_every_map("node_aware", [](const Comm& comm) {
+  on_every_map_by_schedules([](const Comm& comm) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       for (const std::size_t n : {1U, 5U, 100U}) {
         const std::vector<double> mine = wild_numbers(n, comm.rank(), seed);
@@ -82,7 +108,7 @@ TEST(Allreduce, AllRanksHaveTheSameBits) {
 }
 
 TEST(Allreduce, SumsOfTheLibraryHaveTheSameBitsToo) {
-  for (const Collective algorithm : {"automatic", "node_aware"}) {
+  for (const std::string& algorithm : scheduled()) {
     on_every_map(algorithm, [](const Comm& comm) {
       for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const double total = sum(comm, wild_numbers(1, comm.rank(), seed)[0]);
@@ -96,7 +122,7 @@ TEST(Allreduce, SumsOfTheLibraryHaveTheSameBitsToo) {
 const std::vector<Offset> lengths = {0, 1, 2, 7, 255, 256, 257, 1023, 1024, 1025, 2500};
 
 TEST(Allreduce, EqualsMpiOnWholeNumbers) {
-  for (const Collective algorithm : {"automatic", "mpi", "node_aware"}) {
+  for (const std::string& algorithm : all_algorithms()) {
     on_every_map(algorithm, [](const Comm& comm) {
       for (const Offset n : lengths) {
         for (const MPI_Op op : {MPI_SUM, MPI_MAX, MPI_MIN, MPI_BXOR, MPI_PROD}) {
@@ -123,7 +149,7 @@ TEST(Allreduce, EqualsMpiOnWholeNumbers) {
 
 // A pair type: 12 bytes that lie 16 apart.
 TEST(Allreduce, PlaceOfTheLargest) {
-  on_every_map("node_aware", [](const Comm& comm) {
+  on_every_map_by_schedules([](const Comm& comm) {
     struct Pair {
       double value;
       int place;
@@ -177,7 +203,7 @@ class UserOp {
 // The caller says that it commutes; it does not, and still all ranks agree.
 TEST(Allreduce, AllRanksCombineInTheSameOrder) {
   const UserOp op(mix, true);
-  on_every_map("node_aware", [&](const Comm& comm) {
+  on_every_map_by_schedules([&](const Comm& comm) {
     std::vector<std::uint64_t> values(33, static_cast<std::uint64_t>(comm.rank()));
     allreduce(comm, MPI_IN_PLACE, values.data(), 33, MPI_UINT64_T, op.get());
     EXPECT_TRUE(same_everywhere(values.data(), 33 * 8));
@@ -192,7 +218,7 @@ TEST(Allreduce, UsersTypeAndOperation) {
   MPI_Type_commit(&padded);
   {
     const UserOp op(add_every_other, true);
-    on_every_map("node_aware", [&](const Comm& comm) {
+    on_every_map_by_schedules([&](const Comm& comm) {
       const int n = 600;
       std::vector<int> mine(4 * n), result(4 * n, -7);
       for (int k = 0; k < 4 * n; ++k) mine[static_cast<std::size_t>(k)] = k + comm.rank();
@@ -213,15 +239,16 @@ TEST(Allreduce, OperationsThatDoNotCommute) {
   std::uint64_t mine = static_cast<std::uint64_t>(test::test_comm()->rank());
   std::uint64_t expected = 0;
   MPI_Allreduce(&mine, &expected, 1, MPI_UINT64_T, op.get(), MPI_COMM_WORLD);
-  on_every_map("node_aware", [&](const Comm& comm) {
+  on_every_map_by_schedules([&](const Comm& comm) {
     std::uint64_t result = 1;
     const std::string text = test::expect_same_error(comm, ErrorCode::unsupported, [&] {
       allreduce(comm, &mine, &result, 1, MPI_UINT64_T, op.get());
     });
-    EXPECT_EQ(text, "allreduce: the node-aware algorithm needs a commutative operation");
+    EXPECT_EQ(text, "allreduce: the algorithm " + comm.settings().allreduce.name() +
+                        " needs a commutative operation");
     EXPECT_EQ(result, 1U);
   });
-  for (const Collective algorithm : {"automatic", "mpi"}) {
+  for (const Algorithm algorithm : {"automatic", "mpi"}) {
     on_every_map(algorithm, [&](const Comm& comm) {
       std::uint64_t result = 1;
       allreduce(comm, &mine, &result, 1, MPI_UINT64_T, op.get());
@@ -248,7 +275,7 @@ TEST(Allreduce, ElementsThatAreTooLong) {
 
 // One rank is wrong: all hear of it, nobody waits, and the next call is as if nothing had been.
 TEST(Allreduce, AnErrorOnOneRankIsEverybodys) {
-  for (const Collective algorithm : {"automatic", "mpi", "node_aware"}) {
+  for (const std::string& algorithm : all_algorithms()) {
     on_every_map(algorithm, [](const Comm& comm) {
       for (int bad = 0; bad < comm.size(); ++bad) {
         const bool here = comm.rank() == bad;
@@ -318,6 +345,44 @@ TEST(Allreduce, SendsWhatTheScheduleSays) {
   }
 }
 
+// Vectors of many pieces, by those that take long ones.
+TEST(Allreduce, LongVectorsGoInPieces) {
+  on_every_map_by_schedules([](const Comm& comm) {
+    const Offset piece = comm.settings().allreduce->piece_bytes;
+    for (const Offset n : {piece / 8, piece / 8 + 1, 3 * piece / 8 + 5}) {
+      std::vector<std::int64_t> values(static_cast<std::size_t>(n));
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        values[k] = static_cast<std::int64_t>(k) * (comm.rank() + 1);
+      }
+      allreduce(comm, MPI_IN_PLACE, values.data(), n, MPI_INT64_T, MPI_SUM);
+      const std::int64_t p = comm.size();
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        ASSERT_EQ(values[k], static_cast<std::int64_t>(k) * (p * (p + 1) / 2));
+      }
+    }
+  });
+}
+
+TEST(Allreduce, AnotherAlgorithmForOneCall) {
+  for (const std::string& setting : all_algorithms()) {
+    on_every_map(setting, [&](const Comm& comm) {
+      for (const std::string& algorithm : all_algorithms()) {
+        SCOPED_TRACE(setting + ", " + algorithm);
+        std::vector<int> values(50, comm.rank());
+        allreduce(comm, MPI_IN_PLACE, values.data(), 50, MPI_INT, MPI_SUM, Algorithm(algorithm));
+        EXPECT_EQ(values, std::vector<int>(50, comm.size() * (comm.size() - 1) / 2));
+        const std::string taken = chosen_allreduce(algorithm, comm.topology(), 200).name;
+        if (comm.size() == 1 || taken == "mpi") continue;
+        const std::string text = test::expect_same_error(comm, ErrorCode::invalid_argument, [&] {
+          allreduce(comm, MPI_IN_PLACE, values.data(), 50, MPI_INT, MPI_SUM,
+                    Algorithm(comm.rank() == 0 ? "mpi" : algorithm));
+        });
+        EXPECT_NE(text.find("name different algorithms"), std::string::npos);
+      }
+    });
+  }
+}
+
 // On one node the library's sums are what they were: one call of MPI's own.
 TEST(Allreduce, AutomaticCostsNothingOnOneNode) {
   const std::vector<int> one_node(static_cast<std::size_t>(test::test_comm()->size()), 0);
@@ -326,7 +391,7 @@ TEST(Allreduce, AutomaticCostsNothingOnOneNode) {
 }
 
 TEST(Allreduce, ManyCallsDoNotMix) {
-  on_every_map("node_aware", [](const Comm& comm) {
+  on_every_map_by_schedules([](const Comm& comm) {
     const int p = comm.size();
     for (int call = 0; call < 200; ++call) {
       const auto n = static_cast<std::size_t>(1 + call % 3);
@@ -367,29 +432,39 @@ TEST(Allreduce, NodesHaveTheirOwn) {
 }
 
 TEST(Allreduce, AutomaticIsMpisWhereThereIsNothingToShareOut) {
-  EXPECT_FALSE(wants_node_aware_allreduce("automatic", Topology(std::vector{0, 0, 0})));
-  EXPECT_FALSE(wants_node_aware_allreduce("automatic", Topology(std::vector{0, 1, 2})));
-  EXPECT_TRUE(wants_node_aware_allreduce("automatic", Topology(std::vector{0, 1, 1})));
-  EXPECT_TRUE(wants_node_aware_allreduce("node_aware", Topology(std::vector{0, 0})));
-  EXPECT_FALSE(wants_node_aware_allreduce("mpi", Topology(std::vector{0, 1, 1})));
-  EXPECT_EQ(test::test_comm()->node_aware_allreduce(), nullptr);
+  EXPECT_TRUE(allreduce_ranges("automatic", Topology(std::vector{0, 0, 0})).empty());
+  EXPECT_TRUE(allreduce_ranges("automatic", Topology(std::vector{0, 1, 2})).empty());
+  EXPECT_FALSE(allreduce_ranges("automatic", Topology(std::vector{0, 1, 1})).empty());
+  EXPECT_FALSE(allreduce_ranges("node_aware", Topology(std::vector{0, 0})).empty());
+  EXPECT_TRUE(allreduce_ranges("mpi", Topology(std::vector{0, 1, 1})).empty());
+  EXPECT_TRUE(test::test_comm()->allreduces().empty());
 }
 
 TEST(Allreduce, TellsWhatItDoes) {
   const int p = test::test_comm()->size();
   std::vector<int> two(static_cast<std::size_t>(p));
   for (int r = 0; r < p; ++r) two[static_cast<std::size_t>(r)] = r == 0 ? 0 : 1;
-  const auto explain = [&](Collective algorithm) {
+  const auto explain = [&](Algorithm algorithm) {
     return explain_allreduce(*Comm::create(MPI_COMM_WORLD, two, with(algorithm)));
   };
   EXPECT_EQ(explain("mpi"), "MPI's own algorithm, as set.");
   if (p > 2) {
     const std::string ranks = "1 to " + std::to_string(p - 1) + " ranks";
+    const Offset longest = longest_shared_out(Topology(two));
+    std::string text = "For vectors of up to " + std::to_string(longest) +
+                       " bytes the node-aware algorithm on 2 nodes of " + ranks +
+                       ", 1 stage between nodes, 1 message to other nodes from this node, at most "
+                       "1 from a rank. ";
+    if (longest < automatic_allreduce_bytes) {
+      text +=
+          "For vectors of up to 8192 bytes the algorithm node_leaders: one rank of each node "
+          "adds up what the node has, and these exchange by recursive doubling. ";
+    }
     EXPECT_EQ(explain("automatic"),
-              "For vectors of up to 8192 bytes the node-aware algorithm on 2 nodes of " + ranks +
-                  ", 1 stage between nodes, 1 message to other nodes from this node, at most 1 "
-                  "from a rank. For longer ones, and for operations that are not commutative, "
-                  "MPI's own.");
+              text + "For longer ones, and for operations that are not commutative, MPI's own.");
+    EXPECT_EQ(explain("recursive_doubling"),
+              "As set, the algorithm recursive_doubling: all ranks exchange with others at "
+              "distances 1, 2, 4 and so on.");
     EXPECT_EQ(explain("node_aware"),
               "As set, the node-aware algorithm on 2 nodes of " + ranks +
                   ", 1 stage between nodes, 1 message to other nodes from this node, at most 1 "

@@ -20,12 +20,26 @@
 namespace nodewise::mpi::collectives {
 namespace mpi_alltoallv_test {
 
-const Collective algorithms[] = {"automatic", "mpi", "node_aware"};
+/// Algorithms for both.
+using Algorithms = std::pair<Choice<AllgatherMethod>, Choice<AlltoallvMethod>>;
 
-/// Collective. Runs `work` on every placement of the ranks, with the algorithm for both.
-void on_every_map(Collective algorithm, const std::function<void(const Comm&)>& work) {
+/// As many pairs as bring every algorithm of each in.
+std::vector<Algorithms> all_algorithms() {
+  std::vector<Algorithms> all = {{"automatic", "automatic"}};
+  const auto& gatherings = AllgatherMethod::family();
+  const auto& exchanges = AlltoallvMethod::family();
+  for (std::size_t k = 0; k < std::max(gatherings.size(), exchanges.size()); ++k) {
+    all.push_back({gatherings[k % gatherings.size()], exchanges[k % exchanges.size()]});
+  }
+  return all;
+}
+const std::vector<Algorithms> algorithms = all_algorithms();
+const Algorithms node_aware = {"node_aware", "node_aware"};
+
+/// Collective. Runs `work` on every placement of the ranks.
+void on_every_map(const Algorithms& algorithm, const std::function<void(const Comm&)>& work) {
   CommSettings settings;
-  settings.allgather = settings.alltoallv = algorithm;
+  std::tie(settings.allgather, settings.alltoallv) = algorithm;
   settings.allreduce = "mpi";  // so that checks send nothing themselves
   for (const test::NodeMap& map : test::node_maps(test::test_comm()->size())) {
     SCOPED_TRACE(map.name);
@@ -88,7 +102,7 @@ struct Arrays {
 };
 
 TEST(Alltoallv, EqualsMpi) {
-  for (const Collective& algorithm : algorithms) {
+  for (const Algorithms& algorithm : algorithms) {
     on_every_map(algorithm, [](const Comm& comm) {
       for (std::uint64_t seed = 0; seed < 6; ++seed) {
         Arrays a(comm, seed);
@@ -100,7 +114,7 @@ TEST(Alltoallv, EqualsMpi) {
 }
 
 TEST(Alltoallv, InPlace) {
-  for (const Collective& algorithm : algorithms) {
+  for (const Algorithms& algorithm : algorithms) {
     on_every_map(algorithm, [](const Comm& comm) {
       std::vector<Offset> counts;  // what goes and comes must be equally long
       for (int r = 0; r < comm.size(); ++r) counts.push_back((3 * (r + comm.rank())) % 5);
@@ -126,7 +140,7 @@ TEST(Alltoallv, DatatypesWithGaps) {
   MPI_Type_vector(1, 1, 1, MPI_INT, &one);
   MPI_Type_create_resized(one, 0, 8, &gap);
   MPI_Type_commit(&gap);
-  for (const Collective& algorithm : algorithms) {
+  for (const Algorithms& algorithm : algorithms) {
     on_every_map(algorithm, [&](const Comm& comm) {
       const auto p = static_cast<std::size_t>(comm.size());
       const std::vector<Offset> counts(p, 3);
@@ -158,7 +172,7 @@ TEST(Alltoallv, DatatypesWithGaps) {
 }
 
 TEST(Alltoallv, ManyCallsDoNotMix) {
-  on_every_map("node_aware", [](const Comm& comm) {
+  on_every_map(node_aware, [](const Comm& comm) {
     for (std::uint64_t call = 0; call < 40; ++call) {
       Arrays a(comm, call % 4);
       alltoallv(comm, a.send.data(), a.sends(), a.receive.data(), a.receives());
@@ -168,7 +182,7 @@ TEST(Alltoallv, ManyCallsDoNotMix) {
 }
 
 TEST(Alltoallv, AnErrorOnOneRankIsEverybodys) {
-  for (const Collective& algorithm : algorithms) {
+  for (const Algorithms& algorithm : algorithms) {
     on_every_map(algorithm, [](const Comm& comm) {
       const int bad = comm.size() - 1;
       const bool here = comm.rank() == bad;
@@ -199,7 +213,7 @@ TEST(Alltoallv, AnErrorOnOneRankIsEverybodys) {
 
 // One message between nodes for each pair, direction and part that has data; nothing crosses twice.
 TEST(Alltoallv, SendsOneMessageAPairOfNodes) {
-  on_every_map("node_aware", [](const Comm& comm) {
+  on_every_map(node_aware, [](const Comm& comm) {
     const Topology& topology = comm.topology();
     std::vector<int> nodes;
     for (int r = 0; r < comm.size(); ++r) nodes.push_back(topology.node(r));
@@ -279,7 +293,7 @@ std::vector<Offset> block_lengths(int n_ranks, int kind) {
 }
 
 TEST(Allgather, PutsEveryBlockInItsPlace) {
-  for (const Collective& algorithm : algorithms) {
+  for (const Algorithms& algorithm : algorithms) {
     on_every_map(algorithm, [](const Comm& comm) {
       for (int kind = 0; kind < 3; ++kind) {
         const std::vector<Offset> counts = block_lengths(comm.size(), kind);
@@ -316,7 +330,7 @@ TEST(Allgather, PutsEveryBlockInItsPlace) {
 }
 
 TEST(Allgather, DatatypesWithGaps) {
-  on_every_map("node_aware", [](const Comm& comm) {
+  on_every_map(node_aware, [](const Comm& comm) {
     struct Pair {
       double value;
       int place;
@@ -335,7 +349,7 @@ TEST(Allgather, DatatypesWithGaps) {
 }
 
 TEST(Allgather, AnErrorOnOneRankIsEverybodys) {
-  for (const Collective& algorithm : algorithms) {
+  for (const Algorithms& algorithm : algorithms) {
     on_every_map(algorithm, [](const Comm& comm) {
       const bool here = comm.rank() == comm.size() - 1;
       std::vector<int> all(static_cast<std::size_t>(8 * comm.size()), 3);
@@ -361,7 +375,7 @@ TEST(Allgather, AnErrorOnOneRankIsEverybodys) {
 
 // Every block enters every node once, and messages are those of the schedule.
 TEST(Allgather, EveryBlockEntersEveryNodeOnce) {
-  on_every_map("node_aware", [](const Comm& comm) {
+  on_every_map(node_aware, [](const Comm& comm) {
     const Topology& topology = comm.topology();
     std::vector<int> nodes;
     for (int r = 0; r < comm.size(); ++r) nodes.push_back(topology.node(r));
@@ -378,7 +392,7 @@ TEST(Allgather, EveryBlockEntersEveryNodeOnce) {
 }
 
 TEST(Allgather, ManyCallsDoNotMix) {
-  on_every_map("node_aware", [](const Comm& comm) {
+  on_every_map(node_aware, [](const Comm& comm) {
     for (int call = 0; call < 60; ++call) {
       const auto n = static_cast<std::size_t>(call % 4);
       std::vector<int> all(n * static_cast<std::size_t>(comm.size()));

@@ -41,7 +41,7 @@ static void test_allreduce(MPIX_Comm* xcomm, const MPIX_Info* xinfo) {
   }
 }
 
-static void test_operations(MPIX_Comm* xcomm, const MPIX_Info* xinfo, int is_node_aware) {
+static void test_operations(MPIX_Comm* xcomm, const MPIX_Info* xinfo, int wants_commutative) {
   MPI_Op magnitude, first;
   MPI_Op_create(largest_magnitude, 1, &magnitude);
   MPI_Op_create(take_the_first, 0, &first);
@@ -51,7 +51,7 @@ static void test_operations(MPIX_Comm* xcomm, const MPIX_Info* xinfo, int is_nod
   EXPECT(got[0] == size - 1 && got[1] == size - 1);
   int lowest = -1;
   const int status = MPIX_Allreduce(&rank, &lowest, 1, MPI_INT, first, xinfo, xcomm);
-  if (is_node_aware) {
+  if (wants_commutative) {
     EXPECT(status == MPI_ERR_OP && lowest == -1);
     EXPECT(strstr(MPIX_Last_error(), "needs a commutative operation") != NULL);
   } else {
@@ -175,12 +175,17 @@ static void test_errors(MPIX_Comm* xcomm, const MPIX_Info* xinfo) {
   EXPECT(got[0] == size - 1);
 }
 
-static MPIX_Info* info_of(const char* algorithm) {
+static MPIX_Info* info_of_three(const char* const algorithms[3]) {
   static const char* const keys[] = {"allreduce", "allgather", "alltoallv"};
   MPIX_Info* xinfo = NULL;
   EXPECT(MPIX_Info_init(&xinfo) == MPI_SUCCESS);
-  for (int k = 0; k < 3; ++k) EXPECT(MPIX_Info_set(xinfo, keys[k], algorithm) == MPI_SUCCESS);
+  for (int k = 0; k < 3; ++k) EXPECT(MPIX_Info_set(xinfo, keys[k], algorithms[k]) == MPI_SUCCESS);
   return xinfo;
+}
+
+static MPIX_Info* info_of(const char* algorithm) {
+  const char* const algorithms[] = {algorithm, algorithm, algorithm};
+  return info_of_three(algorithms);
 }
 
 /* The first process names another algorithm than the others. */
@@ -197,9 +202,9 @@ static void test_algorithms_that_differ(MPIX_Comm* xcomm) {
   MPIX_Info_free(&xinfo);
 }
 
-static void test_algorithm(MPIX_Comm* xcomm, const MPIX_Info* xinfo, int is_node_aware) {
+static void test_algorithm(MPIX_Comm* xcomm, const MPIX_Info* xinfo, int wants_commutative) {
   test_allreduce(xcomm, xinfo);
-  test_operations(xcomm, xinfo, is_node_aware);
+  test_operations(xcomm, xinfo, wants_commutative);
   test_allgather(xcomm, xinfo);
   test_allgatherv(xcomm, xinfo);
   test_alltoallv(xcomm, xinfo);
@@ -208,12 +213,17 @@ static void test_algorithm(MPIX_Comm* xcomm, const MPIX_Info* xinfo, int is_node
 }
 
 void test_collectives(MPIX_Comm* xcomm) {
-  static const char* const algorithms[] = {"automatic", "mpi", "node_aware"};
+  static const char* const algorithms[][3] = {{"automatic", "automatic", "automatic"},
+                                              {"mpi", "mpi", "mpi"},
+                                              {"node_aware", "node_aware", "node_aware"},
+                                              {"node_leaders", "ring", "pairwise"},
+                                              {"recursive_doubling", "bruck", "spread_out"}};
   test_algorithm(xcomm, NULL, 0);
-  for (int a = 0; a < 3; ++a) {
-    MPIX_Info* xinfo = info_of(algorithms[a]);
-    test_algorithm(xcomm, xinfo, a == 2);
+  for (int a = 0; a < 5; ++a) {
+    MPIX_Info* xinfo = info_of_three(algorithms[a]);
+    test_algorithm(xcomm, xinfo, a >= 2);
     EXPECT(MPIX_Info_set(xinfo, "alltoallv", "fast") == MPI_ERR_INFO_VALUE);
+    EXPECT(MPIX_Info_set(xinfo, "alltoallv", "ring") == MPI_ERR_INFO_VALUE);
     MPIX_Info_free(&xinfo);
   }
   test_algorithms_that_differ(xcomm);

@@ -3,6 +3,8 @@
 
 #include "nodewise/base/hash.hpp"
 #include "nodewise/comm/sdde/sdde.hpp"
+#include "nodewise/mpi/collectives/allgather.hpp"
+#include "nodewise/mpi/collectives/alltoallv.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/predict/collective_messages.hpp"
 #include "nodewise/predict/sparse_exchange_messages.hpp"
@@ -142,6 +144,124 @@ TEST(SparseExchangeMessages, TakeNumbersOfRanksThatAreNoPowersOfTwo) {
   EXPECT_EQ(stages[3][0][0].bytes, 8);
 }
 
+/// What one rank sends in all stages; messages without data do not travel.
+Counted sent_in(const model::MessageStages& stages, const mpi::Topology& topology, int rank) {
+  Counted counted;
+  for (const auto& stage : stages) {
+    for (const model::SentMessage& m : stage[static_cast<std::size_t>(rank)]) {
+      const int off = topology.same_node(rank, m.to) ? 0 : 1;
+      counted.messages[off] += m.bytes > 0 ? 1 : 0;
+      counted.bytes[off] += m.bytes;
+    }
+  }
+  return counted;
+}
+
+/// Without the headers of so many bytes that the messages have.
+Counted without_headers(Counted counted, std::int64_t bytes) {
+  for (const int off : {0, 1}) counted.bytes[off] -= bytes * counted.messages[off];
+  return counted;
+}
+
+/// Collective. Runs `work` on every placement, and compares what this rank sends with the formula.
+template <class Work, class Compare>
+void on_every_map(const mpi::CommSettings& settings, const Work& work, const Compare& compare) {
+  for (const test::NodeMap& map : test::node_maps(test_comm()->size())) {
+    SCOPED_TRACE(map.name);
+    const auto comm = mpi::Comm::create(MPI_COMM_WORLD, map.node_of_rank, settings);
+    comm->ledger().clear();
+    work(*comm);
+    const Counted here = booked(*comm);
+    const auto& [stages, header] = compare(*comm);
+    const Counted there = sent_in(stages, comm->topology(), comm->rank());
+    const Counted data = without_headers(here, header);
+    for (const int off : {0, 1}) {
+      EXPECT_EQ(data.messages[off], there.messages[off]) << off;
+      EXPECT_EQ(data.bytes[off], there.bytes[off]) << off;
+    }
+  }
+}
+
+using Expected = std::pair<model::MessageStages, std::int64_t>;  // and the bytes of a header
+
+TEST(CollectiveMessages, OfAllreducesAreThoseThatRanksSend) {
+  constexpr std::int64_t n = 40;
+  const auto expected = [](const mpi::Comm& comm) -> Expected {
+    const std::string name = comm.settings().allreduce.name();
+    const mpi::Topology& topology = comm.topology();
+    if (name == "node_leaders") return {node_leader_allreduce(topology, 8 * n), 16};
+    if (name == "recursive_doubling") return {recursive_doubling(comm.size(), 8 * n), 16};
+    return {name == "mpi" ? model::MessageStages{} : node_aware_allreduce(topology, 8 * n), 16};
+  };
+  for (const mpi::AllreduceMethod& method : mpi::AllreduceMethod::family()) {
+    SCOPED_TRACE(*method.name);
+    on_every_map(
+        {.allreduce = method},
+        [](const mpi::Comm& comm) {
+          std::vector<double> values(n, 1.0);
+          mpi::sum_in_place<double>(comm, std::span<double>(values));
+        },
+        expected);
+  }
+}
+
+TEST(CollectiveMessages, OfAllgathersAreThoseThatRanksSend) {
+  const int size = test_comm()->size();
+  std::vector<std::int64_t> counts, starts, bytes;
+  for (int r = 0; r < size; ++r) {
+    counts.push_back((5 * r + 3) % 7);  // some have none
+    starts.push_back(7 * r);
+    bytes.push_back(8 * counts.back());
+  }
+  const auto expected = [&](const mpi::Comm& comm) -> Expected {
+    const std::string name = comm.settings().allgather.name();
+    if (name == "ring") return {ring_allgather(bytes), 0};
+    if (name == "bruck") return {bruck_allgather(bytes), 0};
+    if (name == "mpi") return {{}, 0};
+    return {node_aware_allgather(comm.topology(), bytes), 0};
+  };
+  for (const mpi::AllgatherMethod& method : mpi::AllgatherMethod::family()) {
+    SCOPED_TRACE(*method.name);
+    if (*method.schedule == nullptr && size == 1) continue;  // alone it is copied
+    on_every_map(
+        {.allreduce = "mpi", .allgather = method},
+        [&](const mpi::Comm& comm) {
+          const std::vector<double> mine(7, comm.rank());
+          std::vector<double> all(static_cast<std::size_t>(7 * size), -1.0);
+          const auto me = static_cast<std::size_t>(comm.rank());
+          mpi::collectives::allgatherv(comm, mine.data(), counts[me], MPI_DOUBLE, all.data(),
+                                       counts, starts, MPI_DOUBLE);
+        },
+        expected);
+  }
+}
+
+TEST(CollectiveMessages, OfAlltoallsAreThoseThatRanksSend) {
+  const int size = test_comm()->size();
+  const auto expected = [&](const mpi::Comm& comm) -> Expected {
+    const std::string name = comm.settings().alltoallv.name();
+    if (name == "pairwise") return {pairwise_alltoall(size, 24), 0};
+    if (name == "spread_out") return {spread_out_alltoall(size, 24), 0};
+    if (name == "mpi") return {{}, 0};
+    return {node_aware_alltoall(comm.topology(), 24), 0};
+  };
+  const std::vector<std::int64_t> counts(static_cast<std::size_t>(size), 3);
+  std::vector<std::int64_t> starts;
+  for (int r = 0; r < size; ++r) starts.push_back(3 * r);
+  for (const mpi::AlltoallvMethod& method : mpi::AlltoallvMethod::family()) {
+    SCOPED_TRACE(*method.name);
+    on_every_map(
+        {.allreduce = "mpi", .alltoallv = method},
+        [&](const mpi::Comm& comm) {
+          const std::vector<double> mine(static_cast<std::size_t>(3 * size), comm.rank());
+          std::vector<double> all(mine.size(), -1.0);
+          mpi::collectives::alltoallv(comm, mine.data(), {counts, starts, MPI_DOUBLE}, all.data(),
+                                      {counts, starts, MPI_DOUBLE});
+        },
+        expected);
+  }
+}
+
 /// What every rank knows after the stages, each knowing itself before.
 std::vector<std::vector<bool>> known_after(const model::MessageStages& stages, int n_ranks) {
   const auto n = static_cast<std::size_t>(n_ranks);
@@ -166,8 +286,10 @@ TEST(CollectiveMessages, BringEveryRanksNumberToAll) {
     const mpi::Topology topology(nodes);
     const int n = topology.n_ranks();
     const std::vector<std::int64_t> bytes(static_cast<std::size_t>(n), 8);
-    for (const auto& stages : {node_leader_allreduce(topology, 8), ring_allgather(bytes),
-                               recursive_doubling(n, 8), bruck_allgather(bytes)}) {
+    for (const auto& stages :
+         {node_leader_allreduce(topology, 8), ring_allgather(bytes), recursive_doubling(n, 8),
+          bruck_allgather(bytes), halving_allreduce(n, 8), pairwise_alltoall(n, 8),
+          spread_out_alltoall(n, 8), node_aware_alltoall(topology, 8)}) {
       for (const auto& of_rank : known_after(stages, n)) {
         for (const bool knows : of_rank) EXPECT_TRUE(knows);
       }

@@ -22,7 +22,7 @@ std::vector<Offset> one_per_process(const Count* values, const mpi::Comm& comm) 
 }
 
 void allreduce(const void* sendbuf, void* recvbuf, Offset count, MPI_Datatype type, MPI_Op op,
-               const mpi::Collective& algorithm, const mpi::Comm& comm) {
+               const Choice<mpi::AllreduceMethod>& algorithm, const mpi::Comm& comm) {
   try {
     collectives::allreduce(comm, sendbuf, recvbuf, count, type, op, algorithm);
   } catch (const Error& error) {
@@ -37,8 +37,8 @@ Offset count_of(const void* sendbuf, Offset sendcount) {
 }
 
 void allgather(const void* sendbuf, Offset sendcount, MPI_Datatype sendtype, void* recvbuf,
-               Offset recvcount, MPI_Datatype recvtype, const mpi::Collective& algorithm,
-               const mpi::Comm& comm) {
+               Offset recvcount, MPI_Datatype recvtype,
+               const Choice<mpi::AllgatherMethod>& algorithm, const mpi::Comm& comm) {
   collectives::allgather(comm, sendbuf, count_of(sendbuf, sendcount), sendtype, recvbuf, recvcount,
                          recvtype, algorithm);
 }
@@ -55,7 +55,8 @@ void allgatherv(const void* sendbuf, Offset sendcount, MPI_Datatype sendtype, vo
 template <class Count>
 void alltoallv(const void* sendbuf, const Count* sendcounts, const Count* sdispls,
                MPI_Datatype sendtype, void* recvbuf, const Count* recvcounts, const Count* rdispls,
-               MPI_Datatype recvtype, const mpi::Collective& algorithm, const mpi::Comm& comm) {
+               MPI_Datatype recvtype, const Choice<mpi::AlltoallvMethod>& algorithm,
+               const mpi::Comm& comm) {
   std::vector<Offset> counts, starts;
   if (sendbuf != MPI_IN_PLACE) {
     counts = one_per_process(sendcounts, comm);
@@ -69,8 +70,8 @@ void alltoallv(const void* sendbuf, const Count* sendcounts, const Count* sdispl
 
 /// Blocks of one length.
 void alltoall(const void* sendbuf, Offset sendcount, MPI_Datatype sendtype, void* recvbuf,
-              Offset recvcount, MPI_Datatype recvtype, const mpi::Collective& algorithm,
-              const mpi::Comm& comm) {
+              Offset recvcount, MPI_Datatype recvtype,
+              const Choice<mpi::AlltoallvMethod>& algorithm, const mpi::Comm& comm) {
   const auto n = static_cast<std::size_t>(comm.size());
   const auto starts = [n](Offset count) {
     std::vector<Offset> starts_of(n);

@@ -30,10 +30,12 @@ const mpi::Comm& comm_of(const MPIL_Comm* xcomm) {
   return *xcomm->comm;
 }
 
-mpi::Collective alltoall_algorithm() {
+Choice<mpi::AlltoallvMethod> alltoall_algorithm() {
   switch (mpil_alltoall_implementation) {
     case ALLTOALL_PAIRWISE:
+      return "pairwise";
     case ALLTOALL_NONBLOCKING:
+      return "spread_out";
     case ALLTOALL_PMPI:
       return "mpi";
     case ALLTOALL_AUTOMATIC:
@@ -43,13 +45,25 @@ mpi::Collective alltoall_algorithm() {
   }
 }
 
-mpi::Collective alltoallv_algorithm() {
-  return mpil_alltoallv_implementation < ALLTOALLV_AUTOMATIC ? "mpi" : "automatic";
+Choice<mpi::AlltoallvMethod> alltoallv_algorithm() {
+  switch (mpil_alltoallv_implementation) {
+    case ALLTOALLV_PAIRWISE:
+      return "pairwise";
+    case ALLTOALLV_NONBLOCKING:
+    case ALLTOALLV_BATCH:
+    case ALLTOALLV_BATCH_ASYNC:
+      return "spread_out";
+    case ALLTOALLV_PMPI:
+      return "mpi";
+    default:
+      return "automatic";
+  }
 }
 
-mpi::Collective allreduce_algorithm() {
+Choice<mpi::AllreduceMethod> allreduce_algorithm() {
   switch (mpil_allreduce_implementation) {
     case ALLREDUCE_RECURSIVE_DOUBLING:
+      return "recursive_doubling";
     case ALLREDUCE_DISSEMINATION_RADIX:
     case ALLREDUCE_PMPI:
       return "mpi";
@@ -61,8 +75,17 @@ mpi::Collective allreduce_algorithm() {
   }
 }
 
-mpi::Collective allgather_algorithm() {
-  return mpil_allgather_implementation < ALLGATHER_AUTOMATIC ? "mpi" : "automatic";
+Choice<mpi::AllgatherMethod> allgather_algorithm() {
+  switch (mpil_allgather_implementation) {
+    case ALLGATHER_RING:
+      return "ring";
+    case ALLGATHER_BRUCK:
+      return "bruck";
+    case ALLGATHER_PMPI:
+      return "mpi";
+    default:
+      return "automatic";
+  }
 }
 
 mpi::SparseExchange alltoall_crs_algorithm() {

@@ -22,10 +22,10 @@ class NeighbourExchange;
 const mpi::Comm& comm_of(const MPIL_Comm* xcomm);
 
 /// The algorithms that are set. Of a value that is none, written to the variable, the default.
-mpi::Collective alltoall_algorithm();
-mpi::Collective alltoallv_algorithm();
-mpi::Collective allreduce_algorithm();
-mpi::Collective allgather_algorithm();
+Choice<mpi::AlltoallvMethod> alltoall_algorithm();
+Choice<mpi::AlltoallvMethod> alltoallv_algorithm();
+Choice<mpi::AllreduceMethod> allreduce_algorithm();
+Choice<mpi::AllgatherMethod> allgather_algorithm();
 mpi::SparseExchange alltoall_crs_algorithm();
 mpi::SparseExchange alltoallv_crs_algorithm();
 

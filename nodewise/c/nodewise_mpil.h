@@ -42,8 +42,8 @@ typedef struct MPIL_Request MPIL_Request;
  * [automatic] chooses at each call from the placement of the processes and the length. It is the
  * default of the collectives and of the sparse exchanges, and has a name here that theirs lack. */
 enum AlltoallMethod NODEWISE_MPIL_NUMBERS {
-  ALLTOALL_PAIRWISE, /* [mpi] */
-  ALLTOALL_NONBLOCKING,
+  ALLTOALL_PAIRWISE,              /* [pairwise] */
+  ALLTOALL_NONBLOCKING,           /* [spread_out] */
   ALLTOALL_HIERARCHICAL_PAIRWISE, /* [node_aware], down to the last but one */
   ALLTOALL_HIERARCHICAL_NONBLOCKING,
   ALLTOALL_MULTILEADER_PAIRWISE,
@@ -58,15 +58,15 @@ enum AlltoallMethod NODEWISE_MPIL_NUMBERS {
   ALLTOALL_AUTOMATIC
 };
 enum AlltoallvMethod NODEWISE_MPIL_NUMBERS {
-  ALLTOALLV_PAIRWISE, /* [mpi], all but the last */
-  ALLTOALLV_NONBLOCKING,
+  ALLTOALLV_PAIRWISE,    /* [pairwise] */
+  ALLTOALLV_NONBLOCKING, /* [spread_out], down to the last but two */
   ALLTOALLV_BATCH,
   ALLTOALLV_BATCH_ASYNC,
-  ALLTOALLV_PMPI,
+  ALLTOALLV_PMPI, /* [mpi] */
   ALLTOALLV_AUTOMATIC
 };
 enum AllreduceMethod NODEWISE_MPIL_NUMBERS {
-  ALLREDUCE_RECURSIVE_DOUBLING,  /* [mpi] */
+  ALLREDUCE_RECURSIVE_DOUBLING,  /* [recursive_doubling] */
   ALLREDUCE_DISSEMINATION_LOC,   /* [node_aware] */
   ALLREDUCE_DISSEMINATION_ML,    /* [node_aware] */
   ALLREDUCE_DISSEMINATION_RADIX, /* [mpi] */
@@ -74,9 +74,9 @@ enum AllreduceMethod NODEWISE_MPIL_NUMBERS {
   ALLREDUCE_AUTOMATIC
 };
 enum AllgatherMethod NODEWISE_MPIL_NUMBERS {
-  ALLGATHER_RING, /* [mpi], all but the last */
-  ALLGATHER_BRUCK,
-  ALLGATHER_PMPI,
+  ALLGATHER_RING,  /* [ring] */
+  ALLGATHER_BRUCK, /* [bruck] */
+  ALLGATHER_PMPI,  /* [mpi] */
   ALLGATHER_AUTOMATIC
 };
 /* [direct], each message goes straight; or [three_step], joined between nodes. */

@@ -51,10 +51,11 @@ NODEWISE_MPIX_API int MPIX_Info_init(MPIX_Info** xinfo);
  * of a sparse exchange, false without them: with "recv_nnz_is_exact" true, *recv_nnz is how many
  * messages will come, and is not found out again (MPI_ERR_ARG on all processes where it is wrong);
  * with "keep_window" true, the window of a one-sided exchange is left to the next one, and
- * MPIX_Comm_free waits for all processes. "allreduce", "allgather" and "alltoallv" are
- * automatic (chosen from the placement and the length), mpi (MPI's own), or node_aware.
- * MPI_ERR_INFO_KEY or MPI_ERR_INFO_VALUE for what
- * does not exist; MPIX_Last_error() then names the nearest. */
+ * MPIX_Comm_free waits for all processes. "allreduce", "allgather" and "alltoallv" are automatic
+ * (chosen from the placement and the length), mpi (MPI's own), or node_aware; "allreduce" also
+ * node_leaders or recursive_doubling, "allgather" also ring or bruck, "alltoallv" also pairwise or
+ * spread_out. MPI_ERR_INFO_KEY or MPI_ERR_INFO_VALUE for what does not exist; MPIX_Last_error()
+ * then names the nearest. */
 NODEWISE_MPIX_API int MPIX_Info_set(MPIX_Info* xinfo, const char* key, const char* value);
 
 /* Local. Sets *xinfo to NULL; NULL itself is left alone. */
@@ -120,10 +121,10 @@ NODEWISE_MPIX_API int MPIX_Alltoallv_crs_c(int send_nnz, int64_t send_size, cons
  * operations only whether they commute.
  * MPI_ERR_COUNT where MPI's own algorithm is set and cannot count so far. */
 
-/* recvbuf: sendbuf of all processes, combined by op, bitwise the same on all by the node-aware
- * algorithm. Operations of one's own (MPI_Op_create) are allowed. One that does not commute is left
- * by automatic to MPI's own algorithm, which keeps the order of the processes; with node_aware it
- * is MPI_ERR_OP on all processes, not computed by another algorithm than the one asked for. */
+/* recvbuf: sendbuf of all processes, combined by op, bitwise the same on all by any but MPI's
+ * own algorithm. Operations of one's own (MPI_Op_create) are allowed. One that does not commute is
+ * left by automatic to MPI's own algorithm, which keeps the order of the processes; with the others
+ * it is MPI_ERR_OP on all processes, not computed by another algorithm than the one asked for. */
 NODEWISE_MPIX_API int MPIX_Allreduce(const void* sendbuf, void* recvbuf, int count,
                                      MPI_Datatype datatype, MPI_Op op, const MPIX_Info* xinfo,
                                      MPIX_Comm* xcomm);

@@ -132,7 +132,7 @@ void measure_allreduce(Stopwatch& stopwatch, Record& record) {
     record.not_measured.push_back({"sums over all ranks", "needs 2 ranks"});
     return;
   }
-  const std::vector<std::string> names = mpi::CollectiveMethod::family().names();
+  const std::vector<std::string> names = {"mpi", "node_aware"};  // which machine files have
   std::vector<std::shared_ptr<const mpi::Comm>> comms;
   for (const std::string& algorithm : names) {
     comms.push_back(mpi::Comm::create(comm.get(), comm.topology(), {.allreduce = algorithm}));

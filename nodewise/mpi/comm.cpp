@@ -5,7 +5,7 @@
 #include "nodewise/base/hash.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/collectives/allreduce.hpp"
-#include "nodewise/mpi/collectives/node_aware_allreduce.hpp"
+#include "nodewise/mpi/collectives/scheduled_allreduce.hpp"
 #include "nodewise/mpi/ledger.hpp"
 #include "nodewise/mpi/window.hpp"
 
@@ -163,7 +163,7 @@ std::shared_ptr<const Comm> Comm::subset(const std::shared_ptr<const Comm>& of,
     const int node = comm->topology_.node(comm->rank_);
     comm->set_node(group_of(comm->comm_, comm->topology_.ranks_on(node)));
   }
-  comm->prepare_allreduce();
+  comm->prepare_allreduces();
   return comm;
 }
 
@@ -186,11 +186,11 @@ void Comm::place(const Topology& topology) {
 
 void Comm::set_topology(Topology topology) {
   topology_ = std::move(topology);
-  if (topology_.n_nodes() <= 1) return prepare_allreduce();
+  if (topology_.n_nodes() <= 1) return prepare_allreduces();
   MPI_Comm node = MPI_COMM_NULL;
   check(MPI_Comm_split(comm_, topology_.node(rank_), rank_, &node), "MPI_Comm_split");
   set_node(node);
-  prepare_allreduce();
+  prepare_allreduces();
 }
 
 /// Collective on the node. Takes the communicator of this rank's node.
@@ -207,7 +207,7 @@ std::unique_ptr<Comm> Comm::part(MPI_Comm ranks, std::span<const int> domains) c
   std::unique_ptr<Comm> owned(new Comm(ranks, settings_));
   owned->ledger_ = ledger_;
   owned->topology_ = Topology(std::vector<int>(domains.size(), 0)).with_domains(domains);
-  owned->prepare_allreduce();
+  owned->prepare_allreduces();
   return owned;
 }
 
@@ -223,10 +223,17 @@ const Comm& Comm::region(Region kind) const {
   return *domain_;
 }
 
-void Comm::prepare_allreduce() {
-  if (!collectives::wants_node_aware_allreduce(settings_.allreduce, topology_)) return;
-  allreduce_ = collectively(
-      *this, [this] { return std::make_unique<collectives::NodeAwareAllreduce>(*this); });
+void Comm::prepare_allreduces() {
+  const auto ranges = collectives::allreduce_ranges(settings_.allreduce, topology_);
+  if (ranges.empty()) return;
+  allreduces_ = collectively(*this, [&] {
+    std::vector<std::unique_ptr<collectives::ScheduledAllreduce>> made;
+    for (const collectives::AllreduceRange& range : ranges) {
+      made.push_back(
+          std::make_unique<collectives::ScheduledAllreduce>(*this, *range.method, range.longest));
+    }
+    return made;
+  });
 }
 
 Comm::~Comm() {
@@ -295,8 +302,9 @@ T exclusive_sum(const Comm& comm, T value) {
 template <class T>
 std::vector<T> gather_all(const Comm& comm, T value) {
   std::vector<T> all(static_cast<std::size_t>(comm.size()));
-  if (comm.node_aware_allreduce() != nullptr &&
-      all.size() * sizeof(T) <= static_cast<std::size_t>(collectives::automatic_allreduce_bytes)) {
+  const auto bytes = static_cast<Offset>(all.size() * sizeof(T));
+  if (bytes <= collectives::automatic_allreduce_bytes &&
+      collectives::scheduled_for(comm, bytes) != nullptr) {
     all[static_cast<std::size_t>(comm.rank())] = value;
     sum_in_place(comm, std::span<T>(all));
     return all;

@@ -16,7 +16,7 @@
 namespace nodewise::mpi {
 
 namespace collectives {
-class NodeAwareAllreduce;
+class ScheduledAllreduce;
 }
 
 /// Throws Error{mpi} with the library's text unless `status` is MPI_SUCCESS.
@@ -86,8 +86,11 @@ class Comm {
   void set_sparse_costs(const SparseCosts& costs) const { sparse_costs_ = costs; }
   /// The communicator that this one is a subset of; this one where it is none.
   const Comm& whole() const { return whole_ ? whole_->whole() : *this; }
-  /// The node-aware reduction; null where MPI's own algorithm is always used.
-  collectives::NodeAwareAllreduce* node_aware_allreduce() const { return allreduce_.get(); }
+  /// The reductions that the settings may take besides MPI's own, which are none where that is
+  /// always used. The first is also what compares the arguments of the ranks.
+  std::span<const std::unique_ptr<collectives::ScheduledAllreduce>> allreduces() const {
+    return allreduces_;
+  }
 
   /// Returns the messages and times so far, of this communicator and that of its node.
   Ledger& ledger() const { return *ledger_; }
@@ -105,7 +108,7 @@ class Comm {
   void set_topology(Topology topology);
   void set_node(MPI_Comm node);
   std::unique_ptr<Comm> part(MPI_Comm ranks, std::span<const int> domains) const;
-  void prepare_allreduce();
+  void prepare_allreduces();
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
@@ -117,7 +120,7 @@ class Comm {
   std::shared_ptr<const Comm> whole_;           // null where this is no subset
   std::shared_ptr<Ledger> ledger_;
   std::unique_ptr<KeptWindow> kept_window_;
-  std::unique_ptr<collectives::NodeAwareAllreduce> allreduce_;
+  std::vector<std::unique_ptr<collectives::ScheduledAllreduce>> allreduces_;
   mutable unsigned discovery_calls_ = 0;
   mutable SparseCosts sparse_costs_;
 };

@@ -17,8 +17,9 @@ std::span<const Field<CommSettings>> all_setting_fields() {
             "(`domains`)",
             {"node", "domain"}),
       field("allreduce", &CommSettings::allreduce,
-            "How sums over all ranks are made: by MPI's own algorithm, or with the ranks of a node "
-            "exchanging with different nodes"),
+            "How sums over all ranks are made: by MPI's own algorithm, with the ranks of a node "
+            "exchanging with different nodes, by the first rank of each node for all of it, or by "
+            "recursive doubling"),
       field("allgather", &CommSettings::allgather, "Of MPIX_Allgather[v]"),
       field("alltoallv", &CommSettings::alltoallv, "Of MPIX_Alltoallv"),
   };

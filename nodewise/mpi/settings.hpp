@@ -1,15 +1,26 @@
 // The settings of a communicator: algorithms for operations that can be done in several ways.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "nodewise/base/family.hpp"
+#include "nodewise/base/types.hpp"
 
 namespace nodewise::comm::sdde {
 struct Call;
 }  // namespace nodewise::comm::sdde
 
 namespace nodewise::mpi {
+
+class Comm;
+class Topology;
+
+namespace collectives {
+class BlockExchange;
+struct Blocks;
+struct Schedule;
+}  // namespace collectives
 
 /// An algorithm of the sparse dynamic data exchange. comm/sdde has them and their list: this layer
 /// only keeps which one a communicator takes.
@@ -26,14 +37,39 @@ struct SparseExchangeMethod : MethodInfo {
 };
 using SparseExchange = Choice<SparseExchangeMethod>;
 
-/// An algorithm of the collectives that exist node-aware and in MPI.
-struct CollectiveMethod : MethodInfo {
+/// Makes one rank's part of a schedule; none where MPI's own algorithm is meant.
+using MakeSchedule = collectives::Schedule (*)(const Topology& topology, int rank);
+
+/// An algorithm of the allreduce. Each combines contributions in one order on all ranks.
+struct AllreduceMethod : MethodInfo {
   Required<bool> is_node_aware;  ///< the ranks of a node share out the messages to other nodes
+  Required<MakeSchedule> schedule;
+  Required<Offset> piece_bytes;  ///< of a longer vector that travel at once; without a schedule 0
 
   /// "automatic" is by a rule that knows the placement of the ranks and the length.
-  static Family<CollectiveMethod>& family();
+  static Family<AllreduceMethod>& family();
 };
-using Collective = Choice<CollectiveMethod>;
+
+/// An algorithm of the allgather.
+struct AllgatherMethod : MethodInfo {
+  Required<bool> is_node_aware;
+  Required<MakeSchedule> schedule;  ///< one whose slots say whose blocks they are
+
+  static Family<AllgatherMethod>& family();
+};
+
+/// An algorithm of the alltoallv.
+struct AlltoallvMethod : MethodInfo {
+  /// Local. Makes what brings the blocks of this rank; none where MPI's own algorithm is meant.
+  using Make = std::unique_ptr<collectives::BlockExchange> (*)(const Comm& comm,
+                                                               const collectives::Blocks& to,
+                                                               const collectives::Blocks& from);
+
+  Required<bool> is_node_aware;
+  Required<Make> make;
+
+  static Family<AlltoallvMethod>& family();
+};
 
 /// The ranks among which a sparse exchange joins what goes to the same place.
 enum class Region {
@@ -54,9 +90,9 @@ struct SparseCosts {
 struct CommSettings {
   SparseExchange sparse_exchange = "automatic";
   Region sparse_exchange_region = Region::node;
-  Collective allreduce = "automatic";  ///< sums, maxima and dot products too
-  Collective allgather = "automatic";
-  Collective alltoallv = "automatic";
+  Choice<AllreduceMethod> allreduce = "automatic";  ///< sums, maxima and dot products too
+  Choice<AllgatherMethod> allgather = "automatic";
+  Choice<AlltoallvMethod> alltoallv = "automatic";
 };
 
 /// The settings that a solve depends on, by name, for the command line and for messages.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nodewise/base/error.hpp"
+#include "nodewise/mpi/collectives/pair_map.hpp"
 #include "nodewise/mpi/collectives/schedule.hpp"
 
 namespace nodewise::predict {
@@ -94,27 +95,70 @@ class AlignedSchedules {
 
 }  // namespace
 
-MessageStages recursive_doubling(int n_ranks, std::int64_t bytes) {
-  const int power =
-      n_ranks > 0 ? static_cast<int>(std::bit_floor(static_cast<unsigned>(n_ranks))) : 1;
-  const int beyond = n_ranks - power;
-  MessageStages stages;
-  const auto add_stage = [&](int n_senders, const std::function<int(int)>& from,
-                             const std::function<int(int)>& to) {
-    stages.push_back(empty_stages(1, n_ranks).front());
-    for (int i = 0; i < n_senders; ++i) {
-      stages.back()[static_cast<std::size_t>(from(i))].push_back({to(i), bytes});
-    }
-  };
-  // Of each pair 2 i, 2 i + 1 among the first 2 * beyond ranks the odd one takes part, for both.
-  const auto rank_of = [&](int i) { return i < beyond ? 2 * i + 1 : i + beyond; };
-  const auto idle = [](int i) { return 2 * i; };
-  if (beyond > 0) add_stage(beyond, idle, rank_of);
-  for (int step = 1; step < power; step *= 2) {
-    add_stage(power, rank_of, [&](int i) { return rank_of(i ^ step); });
+namespace {
+
+/// Stages among a power of two of ranks, with what ranks beyond it need before and after.
+class PowerOfTwo {
+ public:
+  explicit PowerOfTwo(int n_ranks)
+      : n_ranks_(n_ranks),
+        power_(n_ranks > 0 ? static_cast<int>(std::bit_floor(static_cast<unsigned>(n_ranks))) : 1),
+        beyond_(n_ranks - power_) {}
+
+  int power() const { return power_; }
+  void add_before(std::int64_t bytes) {
+    if (beyond_ > 0)
+      add(
+          beyond_, idle, [this](int i) { return rank_of(i); }, bytes);
   }
-  if (beyond > 0) add_stage(beyond, rank_of, idle);
-  return stages;
+  /// Each with the rank whose number differs by `step`.
+  void add_step(int step, std::int64_t bytes) {
+    add(
+        power_, [this](int i) { return rank_of(i); }, [&](int i) { return rank_of(i ^ step); },
+        bytes);
+  }
+  void add_after(std::int64_t bytes) {
+    if (beyond_ > 0)
+      add(
+          beyond_, [this](int i) { return rank_of(i); }, idle, bytes);
+  }
+  MessageStages take() { return std::move(stages_); }
+
+ private:
+  // Of each pair 2 i, 2 i + 1 among the first 2 * beyond ranks the odd one takes part, for both.
+  int rank_of(int i) const { return i < beyond_ ? 2 * i + 1 : i + beyond_; }
+  static int idle(int i) { return 2 * i; }
+
+  void add(int n_senders, const std::function<int(int)>& from, const std::function<int(int)>& to,
+           std::int64_t bytes) {
+    stages_.push_back(empty_stages(1, n_ranks_).front());
+    for (int i = 0; i < n_senders; ++i) {
+      stages_.back()[static_cast<std::size_t>(from(i))].push_back({to(i), bytes});
+    }
+  }
+
+  int n_ranks_, power_, beyond_;
+  MessageStages stages_;
+};
+
+}  // namespace
+
+MessageStages recursive_doubling(int n_ranks, std::int64_t bytes) {
+  PowerOfTwo ranks(n_ranks);
+  ranks.add_before(bytes);
+  for (int step = 1; step < ranks.power(); step *= 2) ranks.add_step(step, bytes);
+  ranks.add_after(bytes);
+  return ranks.take();
+}
+
+MessageStages halving_allreduce(int n_ranks, std::int64_t bytes) {
+  PowerOfTwo ranks(n_ranks);
+  const auto part = [&](int n) { return (bytes + n - 1) / n; };
+  ranks.add_before(bytes);
+  for (int n = 2; n <= ranks.power(); n *= 2) ranks.add_step(n / 2, part(n));
+  for (int n = ranks.power(); n >= 2; n /= 2) ranks.add_step(n / 2, part(n));
+  ranks.add_after(bytes);
+  return ranks.take();
 }
 
 MessageStages bruck_allgather(std::span<const std::int64_t> bytes) {
@@ -178,6 +222,69 @@ MessageStages node_leader_allreduce(const mpi::Topology& topology, std::int64_t 
   }
   up.insert(up.end(), down.begin(), down.end());
   return up;
+}
+
+MessageStages spread_out_alltoall(int n_ranks, std::int64_t bytes) {
+  MessageStages stages = empty_stages(1, n_ranks);
+  for (int r = 0; r < n_ranks; ++r) {
+    for (int step = 1; step < n_ranks; ++step) {
+      stages[0][static_cast<std::size_t>(r)].push_back({(r + step) % n_ranks, bytes});
+    }
+  }
+  return stages;
+}
+
+MessageStages pairwise_alltoall(int n_ranks, std::int64_t bytes) {
+  MessageStages stages = empty_stages(static_cast<std::size_t>(std::max(0, n_ranks - 1)), n_ranks);
+  for (int r = 0; r < n_ranks; ++r) {
+    for (int step = 1; step < n_ranks; ++step) {
+      stages[static_cast<std::size_t>(step - 1)][static_cast<std::size_t>(r)].push_back(
+          {(r + step) % n_ranks, bytes});
+    }
+  }
+  return stages;
+}
+
+MessageStages node_aware_alltoall(const mpi::Topology& topology, std::int64_t bytes) {
+  const collectives::PairMap map(topology);
+  MessageStages stages = empty_stages(4, topology.n_ranks());
+  auto &lengths = stages[0], &gathered = stages[1], &crossing = stages[2], &spread = stages[3];
+  for (int here = 0; here < topology.n_nodes(); ++here) {
+    const std::span<const int> ranks = topology.ranks_on(here);
+    using Joined = std::map<std::pair<int, int>, std::int64_t>;  // by the two ranks
+    Joined words, blocks_out, blocks_in;
+    for (const collectives::Share& share : map.shares_of_node(here)) {
+      const int carrier = map.carrier(here, share.node, share.part);
+      const std::int64_t n_there = std::ssize(topology.ranks_on(share.node));
+      const std::int64_t dests_there = std::ssize(map.places(share.node, here, share.part));
+      for (const int rank : ranks) {
+        words[{rank, carrier}] += dests_there;
+        blocks_out[{rank, carrier}] += dests_there;
+      }
+      for (const int place : map.places(here, share.node, share.part)) {
+        const int dest = ranks[static_cast<std::size_t>(place)];
+        words[{dest, carrier}] += n_there;
+        blocks_in[{carrier, dest}] += n_there;
+      }
+      crossing[static_cast<std::size_t>(carrier)].push_back(
+          {map.carrier(share.node, here, share.part), bytes * std::ssize(ranks) * dests_there});
+    }
+    const auto add = [](const Joined& joined, std::int64_t bytes_each, auto& stage) {
+      for (const auto& [between, n] : joined) {
+        if (between.first == between.second) continue;
+        stage[static_cast<std::size_t>(between.first)].push_back({between.second, n * bytes_each});
+      }
+    };
+    for (const int rank : ranks) {  // what stays on the node
+      for (const int other : ranks) {
+        if (other != rank) gathered[static_cast<std::size_t>(rank)].push_back({other, bytes});
+      }
+    }
+    add(words, sizeof(std::int64_t), lengths);
+    add(blocks_out, bytes, gathered);
+    add(blocks_in, bytes, spread);
+  }
+  return stages;
 }
 
 MessageStages node_aware_allreduce(const mpi::Topology& topology, std::int64_t bytes) {

@@ -8,7 +8,6 @@
 #include "nodewise/comm/sdde/choice.hpp"
 #include "nodewise/mpi/agree.hpp"
 #include "nodewise/mpi/collectives/allreduce.hpp"
-#include "nodewise/mpi/collectives/choice.hpp"
 #include "nodewise/solve/block_ops.hpp"
 #include "nodewise/solver/solve_all.hpp"
 
@@ -37,11 +36,9 @@ run::AlgorithmChoice explain_dot_products(const mpi::Comm& comm,
                         method.name())};
   }
   const Offset bytes = longest_sum_bytes(method, n_rhs);
-  const mpi::Collective setting = comm.settings().allreduce;
-  const bool is_node_aware = collectives::uses_node_aware(setting, comm.topology(), bytes,
-                                                          collectives::automatic_allreduce_bytes);
-  return {is_node_aware ? "node_aware" : "mpi", setting.is_automatic(),
-          collectives::explain_allreduce(comm)};
+  const auto& setting = comm.settings().allreduce;
+  return {collectives::chosen_allreduce(setting, comm.topology(), bytes).name,
+          setting.is_automatic(), collectives::explain_allreduce(comm)};
 }
 
 /// Whom this rank asks for ghosts, and with how many bytes.

@@ -68,9 +68,10 @@ MPI_Datatype type_of_bytes(std::size_t bytes) {
   }
 }
 
-std::optional<mpi::Collective> chosen(const std::string& algorithm) {
+template <class Method>
+std::optional<Choice<Method>> chosen(const std::string& algorithm) {
   if (algorithm.empty()) return std::nullopt;
-  return mpi::Collective(algorithm);
+  return Choice<Method>(algorithm);
 }
 
 /// Collective. Of each number the least of any rank: as many numbers on every rank, and right by
@@ -89,7 +90,7 @@ void allreduce(const Communicator& c, const Bytes& values, const Room& result,
   mpi::collectives::allreduce(*c.comm, values.data(), result.data(),
                               static_cast<Offset>(values.size() / item_bytes),
                               find_number_type(kind, item_bytes).value_or(MPI_DATATYPE_NULL),
-                              MPI_Op_f2c(op), chosen(algorithm));
+                              MPI_Op_f2c(op), chosen<mpi::AllreduceMethod>(algorithm));
 }
 
 void allgatherv(const Communicator& c, const Bytes& mine, const Room& all, const Counts& counts,
@@ -97,16 +98,17 @@ void allgatherv(const Communicator& c, const Bytes& mine, const Room& all, const
   const MPI_Datatype type = type_of_bytes(item_bytes);
   mpi::collectives::allgatherv(*c.comm, mine.data(), static_cast<Offset>(mine.size() / item_bytes),
                                type, all.data(), span_of(counts), span_of(starts), type,
-                               chosen(algorithm));
+                               chosen<mpi::AllgatherMethod>(algorithm));
 }
 
 void alltoallv(const Communicator& c, const Bytes& sent, const Counts& counts, const Counts& starts,
                const Room& received, const Counts& receive_counts, const Counts& receive_starts,
                std::size_t item_bytes, const std::string& algorithm) {
   const MPI_Datatype type = type_of_bytes(item_bytes);
-  mpi::collectives::alltoallv(
-      *c.comm, sent.data(), {span_of(counts), span_of(starts), type}, received.data(),
-      {span_of(receive_counts), span_of(receive_starts), type}, chosen(algorithm));
+  mpi::collectives::alltoallv(*c.comm, sent.data(), {span_of(counts), span_of(starts), type},
+                              received.data(),
+                              {span_of(receive_counts), span_of(receive_starts), type},
+                              chosen<mpi::AlltoallvMethod>(algorithm));
 }
 
 /// Local. Every setting of a communicator that names an algorithm, with the words that it may be set

@@ -15,15 +15,15 @@ namespace nodewise::mpi::collectives {
 
 namespace {
 
-/// The node-aware algorithm on the blocks of all ranks, of which this rank's is there.
+/// A schedule on the blocks of all ranks, of which this rank's is there.
 class Gathering {
  public:
   /// Local. All the memory that run() needs.
-  Gathering(const Comm& comm, const Blocks& blocks)
+  Gathering(const Comm& comm, const Blocks& blocks, Schedule schedule)
       : comm_(comm),
         blocks_(blocks),
         ranks_(ranks_by_node(comm.topology())),
-        schedule_(make_schedule(comm.topology(), comm.rank())) {
+        schedule_(std::move(schedule)) {
     std::size_t out = 0, in = 0;
     for (const Stage& stage : schedule_.stages) {
       for (const Round& round : stage.rounds) {
@@ -131,8 +131,8 @@ void run_mpi(const Comm& comm, const void* mine, Offset send_count, MPI_Datatype
 
 void allgatherv(const Comm& comm, const void* mine, Offset send_count, MPI_Datatype send_type,
                 void* all, std::span<const Offset> counts, std::span<const Offset> starts,
-                MPI_Datatype type, const std::optional<Collective>& algorithm) {
-  const Collective setting = algorithm.value_or(comm.settings().allgather);
+                MPI_Datatype type, const std::optional<Choice<AllgatherMethod>>& algorithm) {
+  const Choice<AllgatherMethod> setting = algorithm.value_or(comm.settings().allgather);
   const bool in_place = mine == MPI_IN_PLACE;
   const auto me = static_cast<std::size_t>(comm.rank());
   std::optional<TypedBlocks> blocks;
@@ -153,9 +153,12 @@ void allgatherv(const Comm& comm, const void* mine, Offset send_count, MPI_Datat
       own->pack();
     }
     // Alone, a rank copies its block itself: MPICH 4.0 forgets the displacement there.
-    if (comm.size() == 1 || uses_node_aware(setting, comm.topology(), blocks->blocks().total(),
-                                            automatic_allgather_bytes)) {
-      gathering.emplace(comm, blocks->blocks());
+    MakeSchedule schedule =
+        chosen(setting, comm.topology(), blocks->blocks().total(), automatic_allgather_bytes)
+            .schedule;
+    if (comm.size() == 1) schedule = make_schedule;
+    if (schedule != nullptr) {
+      gathering.emplace(comm, blocks->blocks(), schedule(comm.topology(), comm.rank()));
       return;
     }
     narrow<int>(send_count, "allgather: count");
@@ -179,7 +182,7 @@ void allgatherv(const Comm& comm, const void* mine, Offset send_count, MPI_Datat
 
 void allgather(const Comm& comm, const void* mine, Offset send_count, MPI_Datatype send_type,
                void* all, Offset count, MPI_Datatype type,
-               const std::optional<Collective>& algorithm) {
+               const std::optional<Choice<AllgatherMethod>>& algorithm) {
   std::vector<Offset> counts(static_cast<std::size_t>(comm.size()), count);
   std::vector<Offset> starts(counts.size());
   for (std::size_t r = 0; r < starts.size(); ++r) starts[r] = static_cast<Offset>(r) * count;

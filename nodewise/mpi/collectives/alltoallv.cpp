@@ -15,11 +15,11 @@ namespace {
 
 /// Everything a call needs; made by one rank before it hears of the others.
 struct Call {
-  Collective setting;
+  Choice<AlltoallvMethod> setting;
   std::optional<TypedBlocks> to = {}, from = {};
-  Blocks packed = {};          // where the copied blocks lie, for a send in place
-  Array<std::byte> copy = {};  // of what is sent in place
-  std::optional<NodeAwareAlltoallv> node_aware = {};
+  Blocks packed = {};                            // where the copied blocks lie, for a send in place
+  Array<std::byte> copy = {};                    // of what is sent in place
+  std::unique_ptr<BlockExchange> exchange = {};  // what may take MPI's place
   std::vector<int> send_counts = {}, send_starts = {};  // for MPI's own
   std::vector<int> receive_counts = {}, receive_starts = {};
   bool fits_mpi = true;
@@ -70,21 +70,24 @@ void prepare(const Comm& comm, const void* send, const Side& sends, void* receiv
   }
   arguments.add(0, static_cast<std::uint64_t>(call.outgoing().total()));
   arguments.add(1, call.fits_mpi ? 0 : 1);
-  if (call.setting.is_automatic() ||
-      call.setting->is_node_aware) {  // perhaps: that depends on the others too
-    call.node_aware.emplace(comm, call.outgoing(), call.from->blocks());
+  // By itself perhaps: that depends on the others too.
+  const AlltoallvMethod::Make make =
+      call.setting.is_automatic() ? make_node_aware : *call.setting->make;
+  if (make != nullptr) {
+    call.exchange = make(comm, call.outgoing(), call.from->blocks());
   } else if (!call.fits_mpi) {
     throw Error(ErrorCode::index_overflow, "alltoallv: MPI's own cannot count beyond 2^31");
   }
 }
 
-bool wants_node_aware(const Comm& comm, const Collective& setting, const ArgumentCheck& arguments) {
-  if (setting.is_automatic() && arguments.total(1) > 0) return true;
+bool wants_mpi(const Comm& comm, const Choice<AlltoallvMethod>& setting,
+               const ArgumentCheck& arguments) {
+  if (setting.is_automatic() && arguments.total(1) > 0) return false;
   const auto n_blocks =
       static_cast<std::uint64_t>(comm.size()) * static_cast<unsigned>(comm.size());
-  return uses_node_aware(setting, comm.topology(),
-                         static_cast<Offset>(arguments.total(0) / n_blocks),
-                         automatic_alltoallv_bytes);
+  return *chosen(setting, comm.topology(), static_cast<Offset>(arguments.total(0) / n_blocks),
+                 automatic_alltoallv_bytes)
+              .make == nullptr;
 }
 
 void run_mpi(const Comm& comm, const void* send, const Side& sends, void* receive,
@@ -100,7 +103,7 @@ void run_mpi(const Comm& comm, const void* send, const Side& sends, void* receiv
 }  // namespace
 
 void alltoallv(const Comm& comm, const void* send, const Side& sends, void* receive,
-               const Side& receives, const std::optional<Collective>& algorithm) {
+               const Side& receives, const std::optional<Choice<AlltoallvMethod>>& algorithm) {
   Call call{algorithm.value_or(comm.settings().alltoallv)};
   ArgumentCheck arguments(comm);
   arguments.local([&] { prepare(comm, send, sends, receive, receives, arguments, call); });
@@ -108,7 +111,7 @@ void alltoallv(const Comm& comm, const void* send, const Side& sends, void* rece
   arguments.agree(
       "alltoallv: what a rank sends is not what another expects, or the ranks name different "
       "algorithms");
-  if (!wants_node_aware(comm, call.setting, arguments)) {
+  if (wants_mpi(comm, call.setting, arguments)) {
     return run_mpi(comm, send, sends, receive, receives, call);
   }
   const std::byte* from = call.to ? call.to->data() : call.copy.data();
@@ -116,7 +119,7 @@ void alltoallv(const Comm& comm, const void* send, const Side& sends, void* rece
     std::copy_n(call.from->data() + call.from->blocks().starts[r], call.packed.bytes[r],
                 call.copy.data() + call.packed.starts[r]);
   }
-  call.node_aware->run(from, call.from->data());
+  call.exchange->run(from, call.from->data());
   call.from->unpack();
 }
 

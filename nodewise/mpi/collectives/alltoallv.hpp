@@ -28,7 +28,8 @@ struct Side {
 /// the other node, the data of the pair crosses at once, and it is spread there. Data for the same
 /// node goes straight. Messages: one between nodes for each pair, direction and part that has data;
 /// on the node at most three to each other rank, and one with their lengths; and two small
-/// reductions for checks. MPI's own algorithm takes one reduction for checks. `automatic` also
+/// reductions for checks. By `pairwise` and `spread_out` a block goes straight; they and MPI's own
+/// algorithm take one reduction for checks. `automatic` also
 /// takes the node-aware algorithm where counts do not fit MPI's. `algorithm`, the same on every
 /// rank, replaces the communicator's setting. Throws invalid_argument on every rank alike where an
 /// argument is wrong or where sends and receives do not match, and index_overflow where MPI's own
@@ -36,6 +37,6 @@ struct Side {
 /// locality-aware data movement" (slides), which name the idea; the mapping is that of the route
 /// three_step.
 void alltoallv(const Comm& comm, const void* send, const Side& sends, void* receive,
-               const Side& receives, const std::optional<Collective>& algorithm = {});
+               const Side& receives, const std::optional<Choice<AlltoallvMethod>>& algorithm = {});
 
 }  // namespace nodewise::mpi::collectives

@@ -1,4 +1,4 @@
-// The rule of `automatic`, common to the collectives.
+// The rules of `automatic`, common to the collectives.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,20 @@ inline bool can_share_out(const Topology& topology) {
   return topology.n_nodes() > 1 && topology.n_ranks() > topology.n_nodes();
 }
 
-/// Local. Whether the node-aware algorithm is to be used for data of so many bytes.
-inline bool uses_node_aware(const Collective& setting, const Topology& topology, Offset bytes,
-                            Offset most_bytes) {
-  if (!setting.is_automatic()) return setting->is_node_aware;
-  return can_share_out(topology) && bytes <= most_bytes;
+/// Local. The method that is set; by itself the node-aware one for data of at most `most_bytes`
+/// where ranks can share out something, otherwise MPI's own.
+template <class Method>
+const Method& chosen(const Choice<Method>& setting, const Topology& topology, Offset bytes,
+                     Offset most_bytes) {
+  if (!setting.is_automatic()) return *setting;
+  const bool is_node_aware = can_share_out(topology) && bytes <= most_bytes;
+  return Method::family().find(is_node_aware ? "node_aware" : "mpi");
 }
 
 /// Local. A number that tells settings apart.
-inline std::uint64_t fingerprint(const Collective& setting) {
-  return setting.is_automatic() ? 0 : 1 + CollectiveMethod::family().index_of(setting.name());
+template <class Method>
+std::uint64_t fingerprint(const Choice<Method>& setting) {
+  return setting.is_automatic() ? 0 : 1 + Method::family().index_of(setting.name());
 }
 
 }  // namespace nodewise::mpi::collectives

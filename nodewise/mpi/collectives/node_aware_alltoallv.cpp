@@ -30,22 +30,21 @@ Offset sum(std::span<const Offset> lengths) {
   return std::accumulate(lengths.begin(), lengths.end(), Offset{0});
 }
 
-/// Posts messages to and from all ranks of the node, those to oneself included.
-void post(const std::span<const int> here, const std::vector<Bytes>& out, std::vector<Bytes>& in,
-          Transfer& transfer) {
+/// Posts messages to and from all other ranks of the node; what is for oneself is copied.
+void post(const std::span<const int> here, int me, const std::vector<Bytes>& out,
+          std::vector<Bytes>& in, Transfer& transfer) {
   for (std::size_t k = 0; k < here.size(); ++k) {
-    transfer.receive(in[k].data(), std::ssize(in[k]), here[k]);
+    if (here[k] != me) transfer.receive(in[k].data(), std::ssize(in[k]), here[k]);
   }
   for (std::size_t k = 0; k < here.size(); ++k) {
-    transfer.send(out[k].data(), std::ssize(out[k]), here[k]);
+    if (here[k] != me) transfer.send(out[k].data(), std::ssize(out[k]), here[k]);
+    if (here[k] == me) std::copy(out[k].begin(), out[k].end(), in[k].begin());
   }
 }
 
-}  // namespace
-
-class NodeAwareAlltoallv::Run {
+class NodeAwareAlltoallv : public BlockExchange {
  public:
-  Run(const Comm& comm, const Blocks& to, const Blocks& from)
+  NodeAwareAlltoallv(const Comm& comm, const Blocks& to, const Blocks& from)
       : comm_(comm),
         topology_(comm.topology()),
         map_(topology_),
@@ -59,6 +58,9 @@ class NodeAwareAlltoallv::Run {
     }
   }
 
+  void run(const std::byte* data_to, std::byte* data_from) override;
+
+ private:
   /// Collective on the node: the carriers learn how long everything is.
   void tell_lengths();
   /// Local.
@@ -67,7 +69,6 @@ class NodeAwareAlltoallv::Run {
   void cross();
   void spread(std::byte* received);
 
- private:
   int carrier(const Share& share) const { return map_.carrier(node_, share.node, share.part); }
   std::vector<int> ranks_at(int node, const std::vector<int>& places) const {
     std::vector<int> ranks;
@@ -112,7 +113,7 @@ class NodeAwareAlltoallv::Run {
   std::vector<Bytes> to_dests_, from_carriers_;    // by place on the node
 };
 
-void NodeAwareAlltoallv::Run::tell_lengths() {
+void NodeAwareAlltoallv::tell_lengths() {
   std::vector<std::vector<Offset>> words(here_.size()), heard(here_.size());
   for (const Share& share : shares_) {
     std::vector<Offset>& list = words[place(carrier(share))];
@@ -131,11 +132,16 @@ void NodeAwareAlltoallv::Run::tell_lengths() {
       if (dest) n += c.sources_there.size();
     }
     heard[place(rank)].resize(n);
+    if (rank == comm_.rank()) continue;
     transfer.receive(reinterpret_cast<std::byte*>(heard[place(rank)].data()),
                      static_cast<Offset>(n) * word, rank);
   }
   for (const int rank : here_) {
     const std::vector<Offset>& list = words[place(rank)];
+    if (rank == comm_.rank()) {
+      heard[place(rank)] = list;
+      continue;
+    }
     transfer.send(reinterpret_cast<const std::byte*>(list.data()), std::ssize(list) * word, rank);
   }
   transfer.wait();
@@ -151,7 +157,7 @@ void NodeAwareAlltoallv::Run::tell_lengths() {
   }
 }
 
-void NodeAwareAlltoallv::Run::allocate() {
+void NodeAwareAlltoallv::allocate() {
   const auto n = here_.size();
   std::vector<Offset> to_carrier(n, 0), from_source(n, 0), to_dest(n, 0), from_carrier(n, 0);
   for (const Share& share : shares_) {
@@ -182,7 +188,7 @@ void NodeAwareAlltoallv::Run::allocate() {
   resize(from_carriers_, from_carrier);
 }
 
-void NodeAwareAlltoallv::Run::bring_to_carriers(const std::byte* data, std::byte* received) {
+void NodeAwareAlltoallv::bring_to_carriers(const std::byte* data, std::byte* received) {
   std::vector<std::byte*> end(here_.size());
   for (std::size_t k = 0; k < here_.size(); ++k) end[k] = to_carriers_[k].data();
   for (const Share& share : shares_) {
@@ -194,14 +200,19 @@ void NodeAwareAlltoallv::Run::bring_to_carriers(const std::byte* data, std::byte
   Transfer transfer(comm_, tag_alltoallv);
   for (const int rank : here_) {  // what stays on the node
     const auto r = static_cast<std::size_t>(rank);
+    if (rank == comm_.rank()) {
+      std::copy_n(data + to_.starts[r], to_.bytes[r], received + from_.starts[r]);
+      continue;
+    }
     transfer.receive(received + from_.starts[r], from_.bytes[r], rank);
   }
   for (const int rank : here_) {
     const auto r = static_cast<std::size_t>(rank);
+    if (rank == comm_.rank()) continue;
     transfer.send(data + to_.starts[r], to_.bytes[r], rank);
   }
   Transfer carried(comm_, tag_alltoallv_carried);
-  post(here_, to_carriers_, from_sources_, carried);
+  post(here_, comm_.rank(), to_carriers_, from_sources_, carried);
   carried.wait();
   transfer.wait();
   for (std::size_t s = 0; s < here_.size(); ++s) {
@@ -216,7 +227,7 @@ void NodeAwareAlltoallv::Run::bring_to_carriers(const std::byte* data, std::byte
   }
 }
 
-void NodeAwareAlltoallv::Run::cross() {
+void NodeAwareAlltoallv::cross() {
   Transfer transfer(comm_, tag_alltoallv);
   for (Carried& c : carried_) {
     transfer.receive(c.incoming.data(), std::ssize(c.incoming),
@@ -230,7 +241,7 @@ void NodeAwareAlltoallv::Run::cross() {
   if (!carried_.empty()) comm_.ledger().count_waits(1);
 }
 
-void NodeAwareAlltoallv::Run::spread(std::byte* received) {
+void NodeAwareAlltoallv::spread(std::byte* received) {
   std::vector<std::byte*> end(here_.size());
   for (std::size_t k = 0; k < here_.size(); ++k) end[k] = to_dests_[k].data();
   for (const Carried& c : carried_) {
@@ -245,7 +256,7 @@ void NodeAwareAlltoallv::Run::spread(std::byte* received) {
     }
   }
   Transfer transfer(comm_, tag_alltoallv);
-  post(here_, to_dests_, from_carriers_, transfer);
+  post(here_, comm_.rank(), to_dests_, from_carriers_, transfer);
   transfer.wait();
   std::vector<const std::byte*> next(here_.size());
   for (std::size_t k = 0; k < here_.size(); ++k) next[k] = from_carriers_[k].data();
@@ -260,18 +271,20 @@ void NodeAwareAlltoallv::Run::spread(std::byte* received) {
   }
 }
 
-NodeAwareAlltoallv::NodeAwareAlltoallv(const Comm& comm, const Blocks& to, const Blocks& from)
-    : comm_(comm), run_(std::make_unique<Run>(comm, to, from)) {}
-
-NodeAwareAlltoallv::~NodeAwareAlltoallv() = default;
-
 void NodeAwareAlltoallv::run(const std::byte* data_to, std::byte* data_from) {
   const Communicating communicating(comm_);
-  run_->tell_lengths();
-  collectively(comm_, [&] { run_->allocate(); });
-  run_->bring_to_carriers(data_to, data_from);
-  run_->cross();
-  run_->spread(data_from);
+  tell_lengths();
+  collectively(comm_, [&] { allocate(); });
+  bring_to_carriers(data_to, data_from);
+  cross();
+  spread(data_from);
+}
+
+}  // namespace
+
+std::unique_ptr<BlockExchange> make_node_aware(const Comm& comm, const Blocks& to,
+                                               const Blocks& from) {
+  return std::make_unique<NodeAwareAlltoallv>(comm, to, from);
 }
 
 }  // namespace nodewise::mpi::collectives

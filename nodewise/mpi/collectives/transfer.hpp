@@ -41,6 +41,20 @@ struct Blocks {
   Offset total() const;
 };
 
+/// Brings one block from every rank to every rank. Sends of one rank must match the receives of the
+/// others; the communicator and the blocks must outlive it.
+class BlockExchange {
+ public:
+  BlockExchange() = default;
+  virtual ~BlockExchange() = default;
+  BlockExchange(const BlockExchange&) = delete;
+  BlockExchange& operator=(const BlockExchange&) = delete;
+
+  /// Collective. The blocks lie at their starts from `data_to` and `data_from`. Throws
+  /// out_of_memory on every rank alike.
+  virtual void run(const std::byte* data_to, std::byte* data_from) = 0;
+};
+
 /// A caller's buffer of one block for each rank, seen as bytes: the buffer itself where elements of
 /// the datatype lie without gaps, otherwise a copy of the data alone.
 class TypedBlocks {

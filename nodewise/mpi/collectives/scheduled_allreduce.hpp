@@ -1,7 +1,8 @@
-// Runs a schedule as an allreduce of a small vector.
+// Runs a schedule as an allreduce.
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -14,15 +15,17 @@
 
 namespace nodewise::mpi::collectives {
 
-/// Bound to a communicator; keeps its buffers. Every rank makes the same calls, in the same order.
-class NodeAwareAllreduce {
+/// By one method, bound to a communicator; keeps its buffers. Every rank makes the same calls, in
+/// the same order.
+class ScheduledAllreduce {
  public:
-  /// The longest piece of a vector that travels at once; an element must not be longer.
-  static constexpr Offset max_piece_bytes = 8192;
+  /// Local. `longest`: of the vectors, in bytes, that the communicator's rule brings this way.
+  /// `comm` must outlive this, and the method must have a schedule.
+  ScheduledAllreduce(const Comm& comm, const AllreduceMethod& method,
+                     Offset longest = std::numeric_limits<Offset>::max());
 
-  /// Local. `comm` must outlive this.
-  explicit NodeAwareAllreduce(const Comm& comm);
-
+  const AllreduceMethod& method() const { return method_; }
+  Offset longest() const { return longest_; }
   const Schedule& schedule() const { return schedule_; }
 
   /// The arguments of a rank besides its numbers.
@@ -36,7 +39,7 @@ class NodeAwareAllreduce {
   /// same length; otherwise the result is undefined. `op` must be commutative. Elements are
   /// combined in one order on all ranks: the result is bitwise the same everywhere, for any
   /// operation. Messages as in the schedule, 16 bytes longer than their elements. Throws mpi.
-  /// Needs count = 0 or elements of at most max_piece_bytes in all.
+  /// Needs count = 0 or elements of at most the method's piece_bytes in all.
   bool run(const Call& call, const void* values, void* result, int count, MPI_Datatype type,
            MPI_Op op);
 
@@ -54,8 +57,11 @@ class NodeAwareAllreduce {
               const Vector& v, Header& header);
   void fold(const Vector& v, int n_slots);
   std::byte* slot(const Vector& v, int number);
+  std::size_t room_for(const Message& message) const;
 
   const Comm& comm_;
+  const AllreduceMethod& method_;
+  Offset longest_;
   Schedule schedule_;
   Array<std::byte> slots_;
   Array<std::byte> outgoing_;

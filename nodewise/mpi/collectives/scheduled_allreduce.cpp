@@ -1,4 +1,4 @@
-#include "nodewise/mpi/collectives/node_aware_allreduce.hpp"
+#include "nodewise/mpi/collectives/scheduled_allreduce.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -29,7 +29,7 @@ std::size_t largest(const Schedule& schedule, const SizeOf& size_of) {
 
 }  // namespace
 
-struct NodeAwareAllreduce::Vector {
+struct ScheduledAllreduce::Vector {
   Vector(int n, MPI_Datatype t, MPI_Op o) : count(n), type(t), op(o), shape(t, n) {
     stride = static_cast<std::size_t>(shape.dense ? shape.bytes : rounded_up(shape.bytes));
     // A user's function may rely on being called with no more elements than were given.
@@ -44,20 +44,22 @@ struct NodeAwareAllreduce::Vector {
   bool fold_together;  // whether slots that follow each other may be combined in one call
 };
 
-NodeAwareAllreduce::NodeAwareAllreduce(const Comm& comm)
-    : comm_(comm), schedule_(make_schedule(comm.topology(), comm.rank())) {
-  const auto bytes_of = [](const std::vector<Message>& messages) {
+ScheduledAllreduce::ScheduledAllreduce(const Comm& comm, const AllreduceMethod& method,
+                                       Offset longest)
+    : comm_(comm),
+      method_(method),
+      longest_(longest),
+      schedule_((*method.schedule)(comm.topology(), comm.rank())) {
+  const auto bytes_of = [this](const std::vector<Message>& messages) {
     std::size_t bytes = 0;
-    for (const Message& message : messages) {
-      bytes += sizeof(Header) + message.slots.size() * static_cast<std::size_t>(max_piece_bytes);
-    }
+    for (const Message& message : messages) bytes += room_for(message);
     return bytes;
   };
   std::size_t n_slots = 0;
   for (const Stage& stage : schedule_.stages) n_slots = std::max(n_slots, stage.slots.size());
   // Reserved at full length, once, so that no call can run out of memory between two messages. What
   // short vectors do not touch takes no memory.
-  slots_.resize(n_slots * static_cast<std::size_t>(max_piece_bytes));
+  slots_.resize(n_slots * static_cast<std::size_t>(*method.piece_bytes));
   outgoing_.resize(largest(schedule_, [&](const Round& round) { return bytes_of(round.sends); }));
   incoming_.resize(largest(schedule_, [&](const Round& round) { return bytes_of(round.recvs); }));
   const std::size_t n = largest(
@@ -66,17 +68,21 @@ NodeAwareAllreduce::NodeAwareAllreduce(const Comm& comm)
   statuses_.resize(n);
 }
 
-std::byte* NodeAwareAllreduce::slot(const Vector& v, int number) {
+std::size_t ScheduledAllreduce::room_for(const Message& message) const {
+  return sizeof(Header) + message.slots.size() * static_cast<std::size_t>(*method_.piece_bytes);
+}
+
+std::byte* ScheduledAllreduce::slot(const Vector& v, int number) {
   return slots_.data() + static_cast<std::size_t>(number) * v.stride;
 }
 
-void NodeAwareAllreduce::load(const Vector& v, const void* values, int number) {
+void ScheduledAllreduce::load(const Vector& v, const void* values, int number) {
   if (v.count == 0) return;
   std::memcpy(slot(v, number), static_cast<const std::byte*>(values) + v.shape.low,
               static_cast<std::size_t>(v.shape.bytes));
 }
 
-void NodeAwareAllreduce::store(const Vector& v, void* result) {
+void ScheduledAllreduce::store(const Vector& v, void* result) {
   if (v.count == 0) return;
   if (v.shape.dense) {
     std::memcpy(result, slot(v, 0), static_cast<std::size_t>(v.shape.bytes));
@@ -92,7 +98,7 @@ void NodeAwareAllreduce::store(const Vector& v, void* result) {
   check(MPI_Unpack(packed.data(), at, &from, result, v.count, v.type, comm_.get()), "MPI_Unpack");
 }
 
-bool NodeAwareAllreduce::run(const Call& call, const void* values, void* result, int count,
+bool ScheduledAllreduce::run(const Call& call, const void* values, void* result, int count,
                              MPI_Datatype type, MPI_Op op) {
   const Communicating communicating(comm_);
   const Vector v(call.failed ? 0 : count, call.failed ? MPI_BYTE : type, op);
@@ -111,13 +117,12 @@ bool NodeAwareAllreduce::run(const Call& call, const void* values, void* result,
   return !header.failed;
 }
 
-void NodeAwareAllreduce::run_round(const Round& round, const Vector& v, Header& header) {
+void ScheduledAllreduce::run_round(const Round& round, const Vector& v, Header& header) {
   std::size_t n = 0;
   std::byte* to = incoming_.data();
   for (const Message& message : round.recvs) {
     // Room for the longest: a rank that brings too much must not disturb what follows.
-    const std::size_t room =
-        sizeof(Header) + message.slots.size() * static_cast<std::size_t>(max_piece_bytes);
+    const std::size_t room = room_for(message);
     check(MPI_Irecv(to, static_cast<int>(room), MPI_BYTE, message.rank, tag_allreduce, comm_.get(),
                     &requests_[n++]),
           "MPI_Irecv");
@@ -147,11 +152,11 @@ void NodeAwareAllreduce::run_round(const Round& round, const Vector& v, Header& 
     int length = 0;
     check(MPI_Get_count(&statuses_[i], MPI_BYTE, &length), "MPI_Get_count");
     unpack(message, from, static_cast<std::size_t>(length), v, header);
-    from += sizeof(Header) + message.slots.size() * static_cast<std::size_t>(max_piece_bytes);
+    from += room_for(message);
   }
 }
 
-void NodeAwareAllreduce::unpack(const Message& message, const std::byte* received,
+void ScheduledAllreduce::unpack(const Message& message, const std::byte* received,
                                 std::size_t length, const Vector& v, Header& header) {
   Header theirs{};
   std::memcpy(&theirs, received, sizeof(Header));
@@ -167,7 +172,7 @@ void NodeAwareAllreduce::unpack(const Message& message, const std::byte* receive
   }
 }
 
-void NodeAwareAllreduce::fold(const Vector& v, int n_slots) {
+void ScheduledAllreduce::fold(const Vector& v, int n_slots) {
   if (v.count == 0) return;
   while (n_slots > 1) {  // the last ones into the first ones: the same order on every rank
     const int n = n_slots / 2;
