@@ -49,6 +49,7 @@ struct Arguments {
   std::string machine = "blue-waters";
   std::vector<int> ranks, nonzeros_per_rank;
   std::vector<std::string> routes = {"direct", "two_step", "three_step"};
+  std::vector<std::string> mappings = {"by_size"};
   std::vector<std::string> arrivals = {"observed"};
   std::vector<std::string> operations = {"product"};
   std::vector<std::string> options, problems, matrices;
@@ -60,6 +61,17 @@ std::pair<std::string, std::string> name_and_value(const std::string& word) {
     throw Error(ErrorCode::invalid_argument, "'" + word + "' is not name=value");
   }
   return {word.substr(0, at), word.substr(at + 1)};
+}
+
+/// A node mapping by its name, or "split=256" with so many entries.
+comm::route::NodeMapping mapping_of(const std::string& word) {
+  const std::size_t at = word.find('=');
+  mpi::CommSettings settings;
+  set_option(settings, mpi::all_setting_fields(), "node_mapping", word.substr(0, at));
+  if (at != std::string::npos) {
+    set_option(settings, mpi::all_setting_fields(), "split_entries", word.substr(at + 1));
+  }
+  return settings.node_mapping->make(settings.node_mapping);
 }
 
 model::Arrival arrival_of(const std::string& name) {
@@ -188,7 +200,7 @@ class Study {
   void write_pairs(const amg::Hierarchy<double>& hierarchy, std::size_t l) const;
   void look_at_level(const StudiedLevel& level) const;
   void write(const StudiedLevel& level, const std::string& operation, const std::string& route,
-             const Exchanged& exchanged) const;
+             const std::string& mapping, const Exchanged& exchanged) const;
   Exchanged product(std::span<const comm::Plan> plans) const;
   Exchanged rows(std::span<const comm::Plan> plans, std::span<const Offset> words) const;
   Exchanged returned_rows(std::span<const comm::Plan> plans,
@@ -265,11 +277,17 @@ void Study::look_at_level(const StudiedLevel& level) const {
   comm::Records<GlobalIndex> made;
   if (wants("outer_product")) made = partial_rows(level.A.on(), level.starts);
   for (const std::string& route : arguments_.routes) {
-    const auto plans = comm::virtual_plans(patterns, topology_, comm::Route(route));
-    if (wants("product")) write(level, "product", route, product(plans));
-    if (!level.words.empty()) write(level, "matrix_product", route, rows(plans, level.words));
-    if (wants("outer_product")) {
-      write(level, "outer_product", route, returned_rows(plans, made));
+    for (const std::string& mapping : arguments_.mappings) {
+      if (route != "three_step" && mapping != arguments_.mappings.front()) continue;
+      const auto plans =
+          comm::virtual_plans(patterns, topology_, comm::Route(route), mapping_of(mapping));
+      if (wants("product")) write(level, "product", route, mapping, product(plans));
+      if (!level.words.empty()) {
+        write(level, "matrix_product", route, mapping, rows(plans, level.words));
+      }
+      if (wants("outer_product")) {
+        write(level, "outer_product", route, mapping, returned_rows(plans, made));
+      }
     }
   }
 }
@@ -314,7 +332,7 @@ Exchanged Study::returned_rows(std::span<const comm::Plan> plans,
 }
 
 void Study::write(const StudiedLevel& level, const std::string& operation, const std::string& route,
-                  const Exchanged& exchanged) const {
+                  const std::string& mapping, const Exchanged& exchanged) const {
   const Sent sent = sent_by(exchanged.traffic);
   std::int64_t active = 0, most = 0;
   for (std::size_t r = 0; r + 1 < level.starts.size(); ++r) {
@@ -331,7 +349,8 @@ void Study::write(const StudiedLevel& level, const std::string& operation, const
     std::cout << fmt::format(
                      "{{\"problem\": \"{}\", \"ranks\": {}, \"ranks_per_node\": {}, \"level\": {}, "
                      "\"rows\": {}, \"nonzeros\": {}, \"active_ranks\": {}, \"most_nonzeros\": {}, "
-                     "\"operation\": \"{}\", \"route\": \"{}\", \"arrival\": \"{}\", "
+                     "\"operation\": \"{}\", \"route\": \"{}\", \"mapping\": \"{}\", \"arrival\": "
+                     "\"{}\", "
                      "\"most_messages_off\": {}, \"most_bytes_off\": {}, \"most_messages_on\": {}, "
                      "\"most_bytes_on\": {}, \"messages_off\": {}, \"bytes_off\": {}, "
                      "\"latency_s\": {:.4e}, \"bandwidth_s\": {:.4e}, \"injection_s\": {:.4e}, "
@@ -339,10 +358,10 @@ void Study::write(const StudiedLevel& level, const std::string& operation, const
                      "\"work_s\": {:.4e}}}",
                      name_, topology_.n_ranks(), arguments_.ranks_per_node, level.level,
                      level.A.rows().n_global(), level.A.nnz_global(), active, most, operation,
-                     route, arrival, sent.most_off, item * sent.most_items_off, sent.most_on,
-                     item * sent.most_items_on, sent.messages_off, item * sent.items_off,
-                     cost.latency_s, cost.bandwidth_s, cost.injection_s, cost.queue_s,
-                     cost.contention_s, cost.total(),
+                     route, mapping, arrival, sent.most_off, item * sent.most_items_off,
+                     sent.most_on, item * sent.most_items_on, sent.messages_off,
+                     item * sent.items_off, cost.latency_s, cost.bandwidth_s, cost.injection_s,
+                     cost.queue_s, cost.contention_s, cost.total(),
                      2 * arguments_.s_per_flop * static_cast<double>(most))
               << std::endl;
   }
@@ -415,6 +434,9 @@ int main(int argc, char** argv) {
   app.add_option("--ranks-per-node", arguments.ranks_per_node)->check(CLI::PositiveNumber);
   app.add_option("--machine", arguments.machine, "a machine file, or the name of one");
   app.add_option("--routes", arguments.routes, "routes to look at")->delimiter(',');
+  app.add_option("--node-mapping", arguments.mappings,
+                 "of route three_step: by_size, owner, split, split=entries")
+      ->delimiter(',');
   app.add_option(
          "--operation", arguments.operations,
          "product; matrix_product: A P, or A^T A by rows with --finest-alone; outer_product: "

@@ -112,8 +112,8 @@ TEST(ThreeStep, RandomPatternsAndTopologies) {
 }
 
 /// What every rank foresees of its direct plan.
-std::vector<MessageEstimate> forecasts_of(const std::vector<Plan>& direct,
-                                          const Topology& topology) {
+std::vector<MessageEstimate> forecasts_of(const std::vector<Plan>& direct, const Topology& topology,
+                                          const NodeMapping& mapping = map_by_size) {
   std::vector<MessageEstimate> forecasts;
   for (int r = 0; r < topology.n_ranks(); ++r) {
     std::vector<std::int64_t> facts;
@@ -122,7 +122,7 @@ std::vector<MessageEstimate> forecasts_of(const std::vector<Plan>& direct,
           MessageEstimate::facts(direct[static_cast<std::size_t>(other)], topology, other);
       facts.insert(facts.end(), words.begin(), words.end());
     }
-    forecasts.emplace_back(direct[static_cast<std::size_t>(r)], topology, r, facts);
+    forecasts.emplace_back(direct[static_cast<std::size_t>(r)], topology, r, facts, mapping);
   }
   return forecasts;
 }
@@ -178,6 +178,20 @@ bool others_share(const std::vector<std::vector<StageSizes>>& real, const Topolo
   };
   return std::all_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
     return pair.first != node || ranks_for_each(node, true) <= ranks_for_each(pair.second, false);
+  });
+}
+
+// One rank on either side handles a pair: nothing about it is guessed.
+TEST(MessageEstimate, TellsWhatOwnersSendBetweenNodes) {
+  for_random_cases([&](const std::vector<Pattern>& patterns, const Topology& topology) {
+    if (topology.n_nodes() == 1) return;
+    const std::vector<Plan> direct = plan_direct(patterns);
+    const std::vector<MessageEstimate> forecasts = forecasts_of(direct, topology, map_to_owner);
+    const std::vector<Plan> plans = plan_three_step(patterns, topology, map_to_owner);
+    for (std::size_t r = 0; r < plans.size(); ++r) {
+      EXPECT_EQ(entries_to_nodes(forecasts[r].sizes("three_step")[1], topology),
+                entries_to_nodes(sizes_of(plans[r])[1], topology));
+    }
   });
 }
 
@@ -277,6 +291,87 @@ TEST(MapBySize, LargestFirstForwardAndBackward) {
   EXPECT_EQ(map_by_size(0, std::span(partners).first(1), 3, Direction::receive),
             (Places{{2, 1, 0}}));
   EXPECT_EQ(map_by_size(0, {}, 3, Direction::send), Places{});
+}
+
+TEST(MapToOwner, MostOfTheEntriesThenFewestPartners) {
+  using Places = std::vector<std::vector<int>>;
+  const std::vector<PartnerNode> partners = {{1, 5, {{0, 4}, {2, 3}}},
+                                             {2, 9, {{0, 5}, {1, 5}}},
+                                             {4, 4, {{0, 2}, {1, 2}}},
+                                             {7, 1, {{2, 1}}}};
+  for (const Direction direction : {Direction::send, Direction::receive}) {
+    EXPECT_EQ(map_to_owner(0, partners, 3, direction), (Places{{0}, {0}, {1}, {2}}));
+  }
+}
+
+TEST(MapSplit, LongMessagesGetSeveralRanks) {
+  using Places = std::vector<std::vector<int>>;
+  const std::vector<PartnerNode> partners = {{1, 10}, {2, 30}, {3, 1}};
+  EXPECT_EQ(map_split(10)(0, partners, 4, Direction::send), (Places{{3}, {0, 1, 2}, {0}}));
+  EXPECT_EQ(map_split(1)(0, partners, 2, Direction::receive), (Places{{1, 0}, {1, 0}, {1}}));
+  EXPECT_EQ(map_split(100)(0, partners, 3, Direction::send),
+            map_by_size(0, partners, 3, Direction::send));
+  EXPECT_EQ(map_split(100)(0, std::span(partners).first(1), 3, Direction::send),
+            (Places{{0, 1, 2}}));
+}
+
+/// All mappings of the family, and split with short messages.
+std::vector<Choice<mpi::NodeMappingMethod>> all_mappings() {
+  std::vector<Choice<mpi::NodeMappingMethod>> mappings;
+  for (const mpi::NodeMappingMethod& method : mpi::NodeMappingMethod::family()) {
+    mappings.emplace_back(method);
+  }
+  mpi::CommSettings settings;
+  set_option(settings, mpi::all_setting_fields(), "node_mapping", "split");
+  set_option(settings, mpi::all_setting_fields(), "split_entries", "2");
+  mappings.push_back(settings.node_mapping);
+  return mappings;
+}
+
+// By every mapping the same ghosts come, and the same entries cross between the same nodes.
+TEST(NodeMapping, MovesNothingElseBetweenNodes) {
+  for_random_cases([](const std::vector<Pattern>& patterns, const Topology& topology) {
+    const auto entries_of_pairs = [&](const VirtualRun& run) {
+      std::map<std::pair<int, int>, std::multiset<SentEntry>> entries;
+      for (const auto& [nodes, messages] : by_node_pair(across(run, topology), topology)) {
+        for (const Sent& m : messages) {
+          entries[nodes].insert(m.entries.begin(), m.entries.end());
+        }
+      }
+      return entries;
+    };
+    const VirtualRun reference = run_forward(plan_direct(patterns));
+    const auto by_size = entries_of_pairs(run_forward(plan_three_step(patterns, topology)));
+    for (const auto& mapping : all_mappings()) {
+      const VirtualRun run =
+          run_forward(plan_three_step(patterns, topology, mapping->make(mapping)));
+      expect_sound(run, reference, topology);
+      EXPECT_EQ(entries_of_pairs(run), by_size) << mapping.name();
+    }
+  });
+}
+
+// Two nodes of four; the rank at place r has r + 1 entries for that at place r + 1, all round.
+TEST(NodeMapping, GivesEachRankItsMessages) {
+  test::Sends sends;
+  for (int r = 0; r < 4; ++r) {
+    for (int k = 0; k <= r; ++k) sends[{r, 4 + (r + 1) % 4}].push_back(k);
+  }
+  const std::vector<Pattern> patterns = test::patterns_of(std::vector<LocalIndex>(8, 4), sends);
+  const Topology topology(std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1});
+  using Messages = std::map<std::pair<int, int>, std::size_t>;  // entries, by sender and receiver
+  const auto across_by = [&](const NodeMapping& mapping) {
+    Messages messages;
+    for (const Sent& m :
+         across(run_forward(plan_three_step(patterns, topology, mapping)), topology)) {
+      messages[{m.from, m.to}] += m.entries.size();
+    }
+    return messages;
+  };
+  EXPECT_EQ(across_by(map_by_size), (Messages{{{0, 7}, 3}, {{1, 6}, 2}, {{2, 5}, 3}, {{3, 4}, 2}}));
+  // All ranks take part already where partners are few.
+  EXPECT_EQ(across_by(map_split(1)), across_by(map_by_size));
+  EXPECT_EQ(across_by(map_to_owner), (Messages{{{3, 4}, 10}}));
 }
 
 // Example 5.1 of Bienz 2018: six ranks with a row each, on three nodes. Its mapping (table 5.7) is

@@ -144,7 +144,9 @@ std::string KnownField::owners_text(std::string_view prefix) const {
     const bool same_kind = k > 0 && owners[k].kind == owners[k - 1].kind;
     const bool last_of_kind = k + 1 == owners.size() || owners[k + 1].kind != owners[k].kind;
     if (k > 0) text += !same_kind ? ", or " : last_of_kind ? " or " : ", ";
-    if (!same_kind) text += fmt::format("{}{} ", prefix, owners[k].kind);
+    std::string kind = owners[k].kind;
+    if (!prefix.empty()) std::replace(kind.begin(), kind.end(), '_', '-');  // as an option
+    if (!same_kind) text += fmt::format("{}{} ", prefix, kind);
     text += owners[k].name;
   }
   return text;

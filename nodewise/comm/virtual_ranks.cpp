@@ -77,14 +77,14 @@ std::vector<Pattern> virtual_patterns(std::span<const GlobalIndex> starts,
 }
 
 std::vector<Plan> virtual_plans(std::span<const Pattern> patterns, const mpi::Topology& topology,
-                                const Route& route) {
+                                const Route& route, const route::NodeMapping& mapping) {
   if (std::cmp_not_equal(patterns.size(), topology.n_ranks())) {
     throw Error(ErrorCode::invalid_argument, "virtual ranks: the placement is of other ranks");
   }
   std::vector<std::unique_ptr<route::Planner>> planners;
   planners.reserve(patterns.size());
   for (std::size_t r = 0; r < patterns.size(); ++r) {
-    planners.push_back(make_planner(route, patterns[r], topology, static_cast<int>(r)));
+    planners.push_back(make_planner(route, patterns[r], topology, static_cast<int>(r), mapping));
   }
   return route::run_virtually(planners);
 }

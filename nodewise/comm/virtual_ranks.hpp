@@ -23,7 +23,8 @@ std::vector<Pattern> virtual_patterns(std::span<const GlobalIndex> starts,
 
 /// Local. The plans of all ranks, as make_plan() gives each its own.
 std::vector<Plan> virtual_plans(std::span<const Pattern> patterns, const mpi::Topology& topology,
-                                const Route& route);
+                                const Route& route,
+                                const route::NodeMapping& mapping = route::map_by_size);
 
 /// Told of a message: in which stage, from which rank to which, and how many entries it carries.
 using MessageVisitor =

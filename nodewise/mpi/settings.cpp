@@ -3,7 +3,7 @@
 namespace nodewise::mpi {
 
 std::span<const Field<CommSettings>> setting_fields() {
-  return all_setting_fields().first(3);
+  return all_setting_fields().first(4);
 }
 
 std::span<const Field<CommSettings>> all_setting_fields() {
@@ -20,6 +20,9 @@ std::span<const Field<CommSettings>> all_setting_fields() {
             "How sums over all ranks are made: by MPI's own algorithm, with the ranks of a node "
             "exchanging with different nodes, by the first rank of each node for all of it, or by "
             "recursive doubling"),
+      field(
+          "node_mapping", &CommSettings::node_mapping,
+          "Which ranks of a node handle its exchange with each other node, over route three_step"),
       field("allgather", &CommSettings::allgather, "Of MPIX_Allgather[v]"),
       field("alltoallv", &CommSettings::alltoallv, "Of MPIX_Alltoallv"),
   };

@@ -1,8 +1,10 @@
 // The settings of a communicator: algorithms for operations that can be done in several ways.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "nodewise/base/family.hpp"
 #include "nodewise/base/types.hpp"
@@ -10,6 +12,11 @@
 namespace nodewise::comm::sdde {
 struct Call;
 }  // namespace nodewise::comm::sdde
+
+namespace nodewise::comm::route {
+struct PartnerNode;
+enum class Direction;
+}  // namespace nodewise::comm::route
 
 namespace nodewise::mpi {
 
@@ -85,12 +92,27 @@ struct SparseCosts {
   double byte_s = 1.0 / 0x4000;  ///< what that adds for each byte of the busiest rank
 };
 
+/// Which ranks of a node handle its exchange with each other node, where a route joins what a node
+/// has for another. comm/route/node_mapping has them and their list.
+struct NodeMappingMethod : MethodInfo {
+  /// Local. Gives for each partner of `node` the places of its ranks that handle it.
+  using Map = std::function<std::vector<std::vector<int>>(
+      int node, std::span<const comm::route::PartnerNode> partners, int n_ranks,
+      comm::route::Direction direction)>;
+  using Make = Map (*)(const Choice<NodeMappingMethod>& mapping);
+
+  Required<Make> make;
+
+  static Family<NodeMappingMethod>& family();
+};
+
 /// Chosen when a communicator is made, the same on every rank, and bound to it: two libraries, or
 /// two solvers, in one program cannot disturb each other.
 struct CommSettings {
   SparseExchange sparse_exchange = "automatic";
   Region sparse_exchange_region = Region::node;
-  Choice<AllreduceMethod> allreduce = "automatic";  ///< sums, maxima and dot products too
+  Choice<AllreduceMethod> allreduce = "automatic";     ///< sums, maxima and dot products too
+  Choice<NodeMappingMethod> node_mapping = "by_size";  ///< of the route three_step
   Choice<AllgatherMethod> allgather = "automatic";
   Choice<AlltoallvMethod> alltoallv = "automatic";
 };

@@ -250,6 +250,25 @@ def test_domains_are_found_or_refused(nodewise):
         assert "made without hwloc" in result.messages[0]
 
 
+# By every mapping of node pairs to ranks the same entries cross; sums on the way back differ in their order alone.
+def test_node_mappings(nodewise, tmp_path):
+    words = ["--problem", "laplace27", "--n", "12", "--ranks-per-node", "2", "--route", "three_step", "--aggressive-levels", "0"]
+    reports = {}
+    for mapping in ("by_size", "owner", "split"):
+        extra = ["--split-entries", "1"] if mapping == "split" else []
+        result = nodewise("solve", *words, "--node-mapping", mapping, *extra, "--json", "r.json", ranks=4)
+        assert result.code == 0, result.err
+        reports[mapping] = json.loads((tmp_path / "r.json").read_text())
+    for mapping in ("owner", "split"):
+        assert reports[mapping]["solve"]["history"] == pytest.approx(reports["by_size"]["solve"]["history"], rel=1e-3)
+    traffic = {m: r["hierarchy"]["levels"][-1]["product_traffic"] for m, r in reports.items()}
+    assert len({t["bytes_off_node"] for t in traffic.values()}) == 1
+    # Two parts of each direction, as both nodes have two ranks for their one partner; one by one owner.
+    assert [traffic[m]["messages_off_node"] for m in ("by_size", "owner", "split")] == [4, 2, 4]
+    refused = nodewise("solve", *words, "--split-entries", "5", ranks=4)
+    assert refused.code == 2 and "--node-mapping split" in refused.messages[0]
+
+
 # On the coarsest level every rank needs something of every other; there are two nodes of two.
 @pytest.mark.parametrize("route, messages", [("direct", 8), ("two_step", 4), ("three_step", 4)])
 def test_routes_by_level(nodewise, tmp_path, route, messages):

@@ -54,7 +54,7 @@ const RouteMethod& direct_method() {
       {"direct", "every owner sends straight to every rank that needs its entries", ""},
       "direct",
       true,
-      [](const Pattern& pattern, const mpi::Topology& /*topology*/, int /*rank*/) {
+      [](const Pattern& pattern, const mpi::Topology&, int /*rank*/, const NodeMapping&) {
         return direct_planner(pattern);
       },
       1,

@@ -77,8 +77,9 @@ std::vector<std::int64_t> MessageEstimate::facts(const Plan& direct, const mpi::
 }
 
 MessageEstimate::MessageEstimate(const Plan& direct, const mpi::Topology& topology, int rank,
-                                 std::span<const std::int64_t> facts)
-    : known_{direct, nodes_of(topology), rank, {}} {
+                                 std::span<const std::int64_t> facts,
+                                 const route::NodeMapping& mapping)
+    : known_{direct, nodes_of(topology), rank, {}, mapping} {
   for (const int other : topology.ranks_on(topology.node(rank))) {
     NodeExchanges::Part part;
     const std::int64_t n_sent = facts[0], n_heard = facts[1];
@@ -126,9 +127,11 @@ std::vector<MessageEstimate> forecasts(const mpi::Comm& comm, std::span<const Pl
       rest = rest.subspan(n);
     }
   }
+  const auto& mapping_choice = comm.settings().node_mapping;
+  const route::NodeMapping mapping = mapping_choice->make(mapping_choice);
   std::vector<MessageEstimate> estimates;
   for (std::size_t k = 0; k < direct.size(); ++k) {
-    estimates.emplace_back(direct[k], topology, comm.rank(), told[k]);
+    estimates.emplace_back(direct[k], topology, comm.rank(), told[k], mapping);
   }
   return estimates;
 }

@@ -9,6 +9,7 @@
 
 #include "nodewise/base/error.hpp"
 #include "nodewise/comm/plan.hpp"
+#include "nodewise/comm/route/node_mapping.hpp"
 #include "nodewise/comm/route/route.hpp"
 #include "nodewise/mpi/comm.hpp"
 #include "nodewise/mpi/topology.hpp"
@@ -50,6 +51,7 @@ struct NodeExchanges {
   const mpi::Topology& nodes;  ///< or domains in their place
   int rank;
   Parts parts;
+  route::NodeMapping mapping;  ///< of the ranks
 };
 
 /// One rank's view of what its exchange would be over each route. Whom a rank sends its entries to
@@ -66,7 +68,8 @@ class MessageEstimate {
   /// Local. From what all ranks of the node have told, in their order, one behind the other. Plan
   /// and topology must outlive the forecast.
   MessageEstimate(const Plan& direct, const mpi::Topology& topology, int rank,
-                  std::span<const std::int64_t> facts);
+                  std::span<const std::int64_t> facts,
+                  const route::NodeMapping& mapping = route::map_by_size);
 
   /// Local. The messages of the rank, stage by stage: as many stages as the route's plan has.
   ///

@@ -33,7 +33,9 @@ void NodeLeader::hear_of_partners(const Words& arrived) {
       outgoing.total += message[w + 1];
       outgoing.direct_messages += message[w + 2];
     }
-    for (const auto node : message.subspan(end)) incoming_.insert(static_cast<int>(node));
+    for (std::size_t w = end; w < message.size(); w += 2) {
+      incoming_[static_cast<int>(message[w])].push_back({arrived.ranks[i], 0, message[w + 1]});
+    }
   }
 }
 
@@ -45,7 +47,7 @@ std::vector<int> NodeLeader::leaders_told() const {
 
 std::vector<int> NodeLeader::leaders_heard() const {
   std::vector<int> leaders;
-  for (const int node : incoming_) leaders.push_back(leader(node));
+  for (const auto& [node, shares] : incoming_) leaders.push_back(leader(node));
   return leaders;
 }
 
@@ -55,7 +57,7 @@ WordsTo NodeLeader::tell_partners() {
     for (const Share& share : outgoing.shares) {
       if (share.entries == 0) miss("the entries of a rank");
     }
-    partners.push_back({node, outgoing.total});
+    partners.push_back(partner(node, outgoing.total, outgoing.shares));
   }
   const auto senders = mapped_ranks(partners, Direction::send);
   WordsTo to;
@@ -73,7 +75,10 @@ WordsTo NodeLeader::answer_partners(const Words& told) const {
   std::vector<PartnerNode> partners;
   for (std::size_t i = 0; i < told.size(); ++i) {
     if (told.message(i).empty()) miss("the senders of a node");
-    partners.push_back({topology_.node(told.ranks[i]), told.message(i)[0]});
+    const int node = topology_.node(told.ranks[i]);
+    const auto shares = incoming_.find(node);
+    if (shares == incoming_.end()) miss("who needs what of a node");
+    partners.push_back(partner(node, told.message(i)[0], shares->second));
   }
   const auto receivers = mapped_ranks(partners, Direction::receive);
   WordsTo to;
@@ -120,6 +125,15 @@ void NodeLeader::add_ways(const Words& answers, WordsTo& to) const {
       }
     }
   }
+}
+
+PartnerNode NodeLeader::partner(int node, std::int64_t entries,
+                                std::span<const Share> shares) const {
+  PartnerNode partner = {node, entries};
+  for (const Share& share : shares) {
+    partner.parts.push_back({static_cast<int>(topology_.place_on_node(share.rank)), share.entries});
+  }
+  return partner;
 }
 
 std::vector<std::vector<int>> NodeLeader::mapped_ranks(std::span<const PartnerNode> partners,

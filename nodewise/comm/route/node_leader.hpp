@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <span>
 #include <vector>
 
@@ -25,7 +24,7 @@ class NodeLeader {
 
   /// From each rank of the node: to how many nodes it sends; of each of these the number, how many
   /// distinct entries go there and in how many messages they would go straight; and the nodes it
-  /// hears from. May be called again.
+  /// hears from, each with how many entries it needs. May be called again.
   void hear_of_partners(const Words& arrived);
   /// The leaders of the nodes that this one sends to, and hears from. Ascending.
   std::vector<int> leaders_told() const;
@@ -58,14 +57,15 @@ class NodeLeader {
   };
 
   int leader(int node) const { return topology_.ranks_on(node).front(); }
+  PartnerNode partner(int node, std::int64_t entries, std::span<const Share> shares) const;
   std::vector<std::vector<int>> mapped_ranks(std::span<const PartnerNode> partners,
                                              Direction direction) const;
 
   const mpi::Topology& topology_;
   int node_;
   NodeMapping mapping_;
-  std::map<int, Outgoing> outgoing_;  // by node
-  std::set<int> incoming_;            // nodes
+  std::map<int, Outgoing> outgoing_;            // by node
+  std::map<int, std::vector<Share>> incoming_;  // by node; what each rank needs, nothing begins
 };
 
 }  // namespace nodewise::comm::route

@@ -9,6 +9,7 @@
 #include "nodewise/base/family.hpp"
 #include "nodewise/comm/pattern.hpp"
 #include "nodewise/comm/plan.hpp"
+#include "nodewise/comm/route/node_mapping.hpp"
 #include "nodewise/comm/route/planner.hpp"
 #include "nodewise/mpi/comm.hpp"
 
@@ -27,7 +28,8 @@ struct PlanningSteps {
 /// A route. All its functions are local.
 struct RouteMethod : MethodInfo {
   using MakePlanner = std::unique_ptr<route::Planner> (*)(const Pattern& pattern,
-                                                          const mpi::Topology& topology, int rank);
+                                                          const mpi::Topology& topology, int rank,
+                                                          const route::NodeMapping& mapping);
   using Estimate = std::vector<StageSizes> (*)(const NodeExchanges& known);
 
   Required<std::string> title;   ///< for the heads of tables
@@ -59,14 +61,16 @@ void require_route(const Route& route);
 /// ones (route::run, route::run_virtually). Where nodes have domains, two_step and three_step are
 /// applied twice: between nodes, then inside each node between its domains; `direct` stays as it
 /// is. `pattern` and `topology` must outlive the planner, which is small: what takes memory is made
-/// in its rounds, where a failure is everybody's.
-std::unique_ptr<route::Planner> make_planner(const Route& route, const Pattern& pattern,
-                                             const mpi::Topology& topology, int rank);
+/// in its rounds, where a failure is everybody's. `mapping`, the same on every rank, is what
+/// three_step asks.
+std::unique_ptr<route::Planner> make_planner(
+    const Route& route, const Pattern& pattern, const mpi::Topology& topology, int rank,
+    const route::NodeMapping& mapping = route::map_by_size);
 
-/// Collective. The plan of a pattern over a route. Where the route goes straight planning takes no
-/// message. Otherwise it takes the steps that the route names (RouteMethod::planning). With domains
-/// two_step takes three sparse exchanges more within each node, three_step seven. Throws the same
-/// Error on every rank.
+/// Collective. The plan of a pattern over a route, with the node mapping of the communicator. Where
+/// the route goes straight planning takes no message. Otherwise it takes the steps that the route
+/// names (RouteMethod::planning). With domains two_step takes three sparse exchanges more within
+/// each node, three_step seven. Throws the same Error on every rank.
 Plan make_plan(const mpi::Comm& comm, const Pattern& pattern, const Route& route);
 
 }  // namespace nodewise::comm

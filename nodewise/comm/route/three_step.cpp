@@ -11,6 +11,7 @@
 #include "nodewise/comm/route/node_leader.hpp"
 #include "nodewise/comm/route/relay.hpp"
 #include "nodewise/comm/route/route.hpp"
+#include "nodewise/comm/route/stage_tally.hpp"
 
 namespace nodewise::comm::route {
 
@@ -125,28 +126,36 @@ class ThreeStep : public Planner {
     }
   }
 
-  /// The messages to or from each other node if entries went straight.
-  std::map<int, std::int64_t> messages_by_node(std::span<const int> ranks,
-                                               std::span<const LocalIndex> offsets) const {
-    std::map<int, std::int64_t> messages;
-    for (const int rank : ranks_with_entries(ranks, offsets)) {
-      if (!topology_.same_node(rank_, rank)) ++messages[topology_.node(rank)];
-    }
-    return messages;
+  /// The messages to or from each other node if entries went straight, and what they hold.
+  struct Straight {
+    std::int64_t messages = 0, entries = 0;
+  };
+  std::map<int, Straight> straight_by_node(std::span<const int> ranks,
+                                           std::span<const LocalIndex> offsets) const {
+    std::map<int, Straight> by_node;
+    visit_lists(ranks, offsets, [&](int rank, LocalIndex begin, LocalIndex end) {
+      if (topology_.same_node(rank_, rank)) return;
+      Straight& straight = by_node[topology_.node(rank)];
+      straight.messages += 1;
+      straight.entries += end - begin;
+    });
+    return by_node;
   }
 
   /// As NodeLeader::hear_of_partners() reads it. On a rank that has failed the nodes are right, and
   /// the entries perhaps not, or none.
   Words tell_leader() const {
-    const auto sent = messages_by_node(pattern_.send_ranks, pattern_.send_offsets);
-    const auto received = messages_by_node(pattern_.recv_ranks, pattern_.recv_offsets);
+    const auto sent = straight_by_node(pattern_.send_ranks, pattern_.send_offsets);
+    const auto received = straight_by_node(pattern_.recv_ranks, pattern_.recv_offsets);
     std::vector<std::int64_t> words = {std::ssize(sent)};
-    for (const auto& [node, n_messages] : sent) {
+    for (const auto& [node, straight] : sent) {
       const auto needed = needed_by_.find(node);
       const auto n_entries = needed == needed_by_.end() ? 0 : std::ssize(needed->second);
-      words.insert(words.end(), {node, n_entries, n_messages});
+      words.insert(words.end(), {node, n_entries, straight.messages});
     }
-    for (const auto& [node, n_messages] : received) words.push_back(node);
+    for (const auto& [node, straight] : received) {
+      words.insert(words.end(), {node, straight.entries});
+    }
     return to_messages({{leader(), words}});
   }
 
@@ -237,8 +246,8 @@ class ThreeStep : public Planner {
 }  // namespace
 
 std::unique_ptr<Planner> three_step(const Pattern& pattern, const mpi::Topology& topology, int rank,
-                                    NodeMapping mapping) {
-  return std::make_unique<ThreeStep>(pattern, topology, rank, std::move(mapping));
+                                    const NodeMapping& mapping) {
+  return std::make_unique<ThreeStep>(pattern, topology, rank, mapping);
 }
 
 const RouteMethod& three_step_method() {
@@ -248,9 +257,7 @@ const RouteMethod& three_step_method() {
        "Bienz 2018, section 5.4"},
       "three-step",
       false,
-      [](const Pattern& pattern, const mpi::Topology& topology, int rank) {
-        return three_step(pattern, topology, rank);
-      },
+      three_step,
       3,
       std::vector<std::size_t>{0, 2},
       three_step_messages,

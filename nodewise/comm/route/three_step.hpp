@@ -23,7 +23,7 @@ namespace nodewise::comm::route {
 /// told along it. The messages between nodes: two for each pair of nodes, and one for each part.
 /// `pattern` and `topology` must outlive the planner.
 std::unique_ptr<Planner> three_step(const Pattern& pattern, const mpi::Topology& topology, int rank,
-                                    NodeMapping mapping = map_by_size);
+                                    const NodeMapping& mapping = map_by_size);
 
 /// Local. The messages of this rank over the route, as far as they can be told without planning it.
 std::vector<StageSizes> three_step_messages(const NodeExchanges& known);

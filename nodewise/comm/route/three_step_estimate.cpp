@@ -33,18 +33,21 @@ class ThreeStepMessages {
         nodes_(known.nodes),
         rank_(known.rank),
         parts_(known.parts),
-        leader_(nodes_, rank_, map_by_size) {
+        leader_(nodes_, rank_, known.mapping) {
     WordsTo partners;
     for (const auto& [from, part] : parts_) {
       auto& words = partners[from] = {std::ssize(part.sent)};
       for (const auto& [node, share] : part.sent) {
         words.insert(words.end(), {node, share.entries, share.messages});
       }
+      std::map<int, std::int64_t> needed;
       for (const auto& [owner, entries] : part.heard) {
+        needed[nodes_.node(owner)] += entries;
         Incoming& incoming = incoming_[nodes_.node(owner)];
         incoming.most[owner] = std::max(incoming.most[owner], entries);
         incoming.messages += 1;
       }
+      for (const auto& [node, entries] : needed) words.insert(words.end(), {node, entries});
     }
     leader_.hear_of_partners(to_messages(partners));
   }

@@ -137,7 +137,9 @@ const RouteMethod& two_step_method() {
        "Bienz 2018, chapter 7.3"},
       "two-step",
       false,
-      two_step,
+      [](const Pattern& pattern, const mpi::Topology& topology, int rank, const NodeMapping&) {
+        return two_step(pattern, topology, rank);
+      },
       2,
       std::vector<std::size_t>{0, 1},
       two_step_messages,
