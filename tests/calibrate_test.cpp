@@ -40,6 +40,60 @@ Repeats all_the_same(double seconds) {
   return {{seconds, seconds, seconds}};
 }
 
+/// Times of 1, 2, 4 ... messages of the same bytes in all: long ones, of fewer than 64, take longer
+/// than a + b n + gamma n^2 says of short ones.
+std::vector<VolumeTimes> volumes(int most, double gamma) {
+  std::vector<VolumeTimes> all;
+  for (int n = 1; n <= most; n *= 2) {
+    const double short_ones = 2e-5 + 1e-6 * n + gamma * n * n;
+    all.push_back({n, 80000.0 / n, all_the_same(short_ones + (n < 64 ? 3e-4 / n : 0)),
+                   all_the_same(short_ones)});
+  }
+  return all;
+}
+
+TEST(Calibrate, FindsTheSearchOfQueuesInManyShortMessages) {
+  for (const double gamma : {0.0, 8.4e-9}) {
+    const auto fit = fit_volume(volumes(8192, gamma), false);
+    ASSERT_TRUE(fit);
+    EXPECT_NEAR(fit->queue_search_s.value, gamma, 1e-13);
+    EXPECT_NEAR(fit->per_message_s.value, 1e-6, 1e-10);
+    EXPECT_NEAR(fit->base_s.value, 2e-5, 1e-8);
+  }
+}
+
+TEST(Calibrate, TakesTheLargestNumbersWhereFewMessagesWereMeasured) {
+  const auto fit = fit_volume(volumes(64, 8.4e-9), true);  // 8, 16, 32, 64
+  ASSERT_TRUE(fit);
+  EXPECT_NEAR(fit->queue_search_s.value, 8.4e-9, 1e-12);
+  EXPECT_FALSE(fit_volume(volumes(4, 8.4e-9), true));
+}
+
+TEST(Calibrate, LooksWhereMessagesStandInTheQueue) {
+  CalibrateOptions options;
+  options.seconds = 0.01;
+  const model::Machine base = io::find_machine("generic-cluster");
+  const Calibration found = calibrate(test_comm(), run::describe_environment(*test_comm()), options,
+                                      &base, [](double, const std::string&) {});
+  const QueuePositions& positions = found.record.positions;
+  const int n = test_comm()->size() - 1;
+  EXPECT_EQ(positions.messages, n < 2 ? 0 : n);
+  EXPECT_EQ(positions.in_order.size(), positions.reversed.size());
+  for (std::size_t k = 0; k < positions.in_order.size(); ++k) {
+    // A step for each message at least, and no more than all that are still open.
+    EXPECT_GE(positions.in_order[k], 0.999 / n);
+    EXPECT_GE(positions.reversed[k], 0.999 / n);
+    EXPECT_LE(positions.in_order[k], 0.5 * (n + 1) / n + 1e-9);
+    EXPECT_LE(positions.reversed[k], 0.5 * (n + 1) / n + 1e-9);
+    // Of the same rank both together are n + 1 for each message that finds n open.
+    EXPECT_GE(positions.in_order[k] + positions.reversed[k], 0.5 * (n + 3) / n - 1e-9);
+  }
+  for (std::size_t k = 1; k < found.record.queue.size(); ++k) {
+    EXPECT_LE(found.record.queue[k].messages * found.record.queue[k].bytes, 80000);
+    EXPECT_GE(found.record.queue[k].bytes, 8);
+  }
+}
+
 TEST(Calibrate, FitsAHopToTheLargestLatencyAndArithmeticToEachLevel) {
   const model::Machine base = io::find_machine("eos");
   Record record;

@@ -69,7 +69,19 @@ void print_queue(Console& console, const calibrate::Record& record, const Fits& 
     table.add_row({"in order, other_node", duration(fits.in_a_row->latency_s.value),
                    duration(fits.in_a_row->seconds_per_byte.value), "-", "-"});
   }
-  if (fits.queue_reversed) table.print(console, "Many messages of 8 bytes");
+  if (fits.queue_reversed)
+    table.print(console, "Many messages at once, 80,000 bytes in all (between nodes 8 each)");
+  const auto& positions = record.positions;
+  if (positions.in_order.empty()) return;
+  const auto share = [](std::vector<double> shares) {
+    std::sort(shares.begin(), shares.end());
+    return shares[shares.size() / 2];
+  };
+  console.line(
+      fmt::format("Steps through the queue of {0} receives, one of each rank: {1:.2f} of "
+                  "{0}^2 in the order of ranks, {2:.2f} reversed",
+                  positions.messages, share(positions.in_order), share(positions.reversed)));
+  console.line();
 }
 
 void print_contention(Console& console, const Fits& fits) {

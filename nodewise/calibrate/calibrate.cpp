@@ -23,6 +23,7 @@ Record measure_all(const std::shared_ptr<const mpi::Comm>& comm, const Calibrate
   measure_ping_pong(stopwatch, largest, record);
   measure_injection(stopwatch, largest, record);
   measure_queue(stopwatch, record);
+  measure_positions(stopwatch, record);
   measure_contention(stopwatch, record);
   measure_overheads(stopwatch, record);
   measure_overlap(stopwatch, record);

@@ -13,6 +13,8 @@ using model::Locality;
 using model::Protocol;
 using model::Sample;
 
+constexpr double many_messages = 64;
+
 constexpr std::size_t index(Protocol protocol) {
   return static_cast<std::size_t>(protocol);
 }
@@ -68,16 +70,6 @@ std::optional<model::InjectionFit> fit_limit(const std::vector<SenderTimes>& sen
   return model::fit_injection(samples, one.latency_s.value, one.rate_bytes_per_s());
 }
 
-std::optional<model::QueueFit> fit_volume(const std::vector<VolumeTimes>& volumes, bool reversed) {
-  std::vector<model::VolumeSample> samples;
-  for (const VolumeTimes& v : volumes) {
-    const Repeats& times = reversed ? v.reversed : v.in_order;
-    if (!times.empty()) samples.push_back({static_cast<double>(v.messages), times.median()});
-  }
-  if (samples.size() < 4) return std::nullopt;
-  return model::fit_queue(samples);
-}
-
 /// The gap between messages that leave in order, so that no queue is searched.
 std::optional<model::PostalFit> fit_gap(const std::vector<VolumeTimes>& volumes) {
   std::vector<Sample> samples;
@@ -113,6 +105,21 @@ const PathTimes* farthest(const Record& record) {
 }
 
 }  // namespace
+
+std::optional<model::QueueFit> fit_volume(const std::vector<VolumeTimes>& volumes, bool reversed) {
+  constexpr std::ptrdiff_t fewest = 4;
+  std::vector<model::VolumeSample> samples;  // by ascending numbers of messages
+  for (const VolumeTimes& v : volumes) {
+    const Repeats& times = reversed ? v.reversed : v.in_order;
+    if (!times.empty()) samples.push_back({static_cast<double>(v.messages), times.median()});
+  }
+  if (std::ssize(samples) < fewest) return std::nullopt;
+  const auto first = std::find_if(samples.begin(), samples.end() - fewest, [](const auto& sample) {
+    return sample.messages >= many_messages;
+  });
+  samples.erase(samples.begin(), first);
+  return model::fit_queue(samples);
+}
 
 std::vector<Sample> samples_of(const std::vector<SizeTimes>& sizes) {
   std::vector<Sample> samples;

@@ -55,6 +55,12 @@ void set_cards(const Record& record, const Fits& fits, model::Machine& machine);
 /// Local. All times that were taken of a path.
 std::vector<model::Sample> samples_of(const std::vector<SizeTimes>& sizes);
 
+/// Local. The cost of searching queues from the times of many messages at once, of numbers from 64
+/// on: with fewer, messages that share the same bytes are long, and go by other protocols. Where
+/// fewer than four such numbers were measured the four largest stand for them; none of fewer than
+/// four.
+std::optional<model::QueueFit> fit_volume(const std::vector<VolumeTimes>& volumes, bool reversed);
+
 /// Local. `base` may be null. Each path has switch sizes of its own; those of the machine are those
 /// of the farthest path, or of the base where that stands for messages between nodes.
 Fits fit_measurements(const Record& record, const model::Machine* base);

@@ -12,6 +12,7 @@ struct MeasureWeights {
   static constexpr double ping_pong = 30;
   static constexpr double injection = 12;
   static constexpr double queue = 10;
+  static constexpr double positions = 1;
   static constexpr double contention = 6;
   static constexpr double overheads = 6;
   static constexpr double overlap = 10;
@@ -20,8 +21,9 @@ struct MeasureWeights {
   static constexpr double triad = 9;
   static constexpr double spmv = 9;
   static constexpr double level_products = 3;
-  static constexpr double total = ping_pong + injection + queue + contention + overheads + overlap +
-                                  overlap_sweep + allreduce + triad + spmv + level_products;
+  static constexpr double total = ping_pong + injection + queue + positions + contention +
+                                  overheads + overlap + overlap_sweep + allreduce + triad + spmv +
+                                  level_products;
   // Where ranks have cards (calibrate/cards).
   static constexpr double copies = 10;
   static constexpr double card_messages = 10;
@@ -31,9 +33,12 @@ struct MeasureWeights {
 void measure_ping_pong(Stopwatch& stopwatch, double largest, Record& record);
 /// Ping-pong between several pairs of ranks of two nodes at once.
 void measure_injection(Stopwatch& stopwatch, double largest, Record& record);
-/// HighVolumePingPong (Bienz, "Reducing communication in sparse solvers", 2018, algorithm 3.1) with
-/// receives posted in the order of the sends, and reversed; and, in order, between two nodes.
+/// HighVolumePingPong (Bienz, "Reducing communication in sparse solvers", 2018, algorithm 3.1): up
+/// to 10,000 messages, the same bytes in all, with receives posted in the order of the sends, and
+/// reversed; then, in order and of 8 bytes each, between two nodes.
 void measure_queue(Stopwatch& stopwatch, Record& record);
+/// Looks which message is there first, where each rank sends one to each other (section 3.5 there).
+void measure_positions(Stopwatch& stopwatch, Record& record);
 /// The line of four nodes of figure 3.5 there.
 void measure_contention(Stopwatch& stopwatch, Record& record);
 /// Posting, and taking what has arrived.

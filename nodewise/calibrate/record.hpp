@@ -47,8 +47,17 @@ struct SenderTimes {
 /// Several messages that are under way together.
 struct VolumeTimes {
   int messages = 0;
+  double bytes = 0;  ///< of each
   Repeats in_order;
   Repeats reversed;
+};
+
+/// How far a queue of receives would be searched where each rank sends a message to each other one.
+struct QueuePositions {
+  int messages = 0;  ///< that come to a rank
+  /// Steps of the rank that has most, over messages^2, by repeat: 1 where the whole queue is gone
+  /// through for every message, if receives are posted in the order of the senders, or reversed.
+  std::vector<double> in_order, reversed;
 };
 
 /// Messages between all ranks of two nodes, without and with those of two others across the link.
@@ -126,6 +135,7 @@ struct Record {
   std::vector<SenderTimes> injection;
   std::vector<VolumeTimes> queue;
   std::string queue_locality;
+  QueuePositions positions;
   std::vector<VolumeTimes> far_volume;  ///< in order only, between nodes
   std::vector<ContentionTimes> contention;
   std::vector<AllreduceTimes> allreduce;

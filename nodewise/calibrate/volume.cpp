@@ -10,34 +10,85 @@ namespace nodewise::calibrate {
 namespace {
 
 constexpr int most_volume_repeats = 21;
-constexpr int most_messages = 2048;
 constexpr double message_bytes = 8;
+
+/// Several messages at once.
+struct Volume {
+  int most_messages;
+  double bytes;    ///< of all of them
+  bool is_shared;  ///< by all messages, so that many are short; else each has its part of the most
+  bool reversed_too;
+
+  double bytes_of_each(int n) const { return std::floor(bytes / (is_shared ? n : most_messages)); }
+};
+constexpr Volume searched = {10000, 10000 * message_bytes, true, true};
+constexpr Volume in_a_row = {2048, 2048 * message_bytes, false, false};
 
 /// HighVolumePingPong for 1, 2, 4, ... messages, until one takes too large a part of the time.
 std::vector<VolumeTimes> measure_volume(Stopwatch& stopwatch, const std::vector<RankPair>& pairs,
-                                        bool reversed_too) {
-  Talk talk(stopwatch.comm(), message_bytes * most_messages);
+                                        const Volume& volume) {
+  Talk talk(stopwatch.comm(), volume.bytes);
   const bool speaks = talk.join(pairs);
-  const auto run = [&](int n, bool reversed) {
-    return speaks ? talk.high_volume(n, message_bytes, reversed) : 0.0;
+  const auto run = [&](const VolumeTimes& v, bool reversed) {
+    return speaks ? talk.high_volume(v.messages, v.bytes, reversed) : 0.0;
   };
+  const bool reversed_too = volume.reversed_too;
   std::vector<VolumeTimes> volumes;
   const double most_seconds = stopwatch.part_seconds() / 60;
-  for (int n = 1; n <= most_messages; n *= 2) {
-    const double t = stopwatch.longest(run(n, reversed_too));
+  for (int n = 1; n <= volume.most_messages;
+       n = std::max(n + 1, std::min(2 * n, volume.most_messages))) {
+    const VolumeTimes next = {n, volume.bytes_of_each(n), {}, {}};
+    const double t = stopwatch.longest(run(next, reversed_too));
     if (n > 8 && 2 * t > most_seconds) break;
-    volumes.push_back({n, {}, {}});
+    volumes.push_back(next);
   }
   const std::size_t ways = reversed_too ? 2 : 1;
   measure_in_turn(
       stopwatch, ways * volumes.size(), most_volume_repeats,
-      [&](std::size_t k) { return run(volumes[k / ways].messages, k % ways == 1); },
+      [&](std::size_t k) { return run(volumes[k / ways], k % ways == 1); },
       [](std::size_t, double) {},
       [&](std::size_t k, double t) {
-        VolumeTimes& volume = volumes[k / ways];
-        (k % ways == 1 ? volume.reversed : volume.in_order).seconds.push_back(t);
+        VolumeTimes& times = volumes[k / ways];
+        (k % ways == 1 ? times.reversed : times.in_order).seconds.push_back(t);
       });
   return volumes;
+}
+
+/// Steps through a queue of receives, over the square of their number.
+struct Steps {
+  double in_order = 0, reversed = 0;
+};
+
+/// Sends a message to every other rank, and takes one from each as they are there.
+Steps take_from_all(const mpi::Comm& comm, int tag) {
+  const int me = comm.rank();
+  std::vector<MPI_Request> requests;
+  std::vector<int> open;  // ascending
+  double outgoing = 0, incoming = 0;
+  for (int step = 1; step < comm.size(); ++step) {
+    const int to = (me + step) % comm.size();
+    mpi::check(MPI_Isend(&outgoing, 1, MPI_DOUBLE, to, tag, comm.get(), &requests.emplace_back()),
+               "MPI_Isend");
+  }
+  for (int r = 0; r < comm.size(); ++r) {
+    if (r != me) open.push_back(r);
+  }
+  const auto n = static_cast<double>(open.size());
+  Steps steps;
+  while (!open.empty()) {
+    MPI_Status status;
+    mpi::check(MPI_Probe(MPI_ANY_SOURCE, tag, comm.get(), &status), "MPI_Probe");
+    const auto at = std::lower_bound(open.begin(), open.end(), status.MPI_SOURCE);
+    steps.in_order += static_cast<double>(at - open.begin() + 1) / (n * n);
+    steps.reversed += static_cast<double>(open.end() - at) / (n * n);
+    mpi::check(
+        MPI_Recv(&incoming, 1, MPI_DOUBLE, status.MPI_SOURCE, tag, comm.get(), MPI_STATUS_IGNORE),
+        "MPI_Recv");
+    open.erase(at);
+  }
+  mpi::check(MPI_Waitall(narrow<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
+             "MPI_Waitall");
+  return steps;
 }
 
 /// The time of posting a message, on one side, and of taking one that has arrived, on the other.
@@ -96,10 +147,35 @@ void measure_queue(Stopwatch& stopwatch, Record& record) {
     record.not_measured.push_back({"queue search", "needs 2 ranks"});
     return;
   }
-  record.queue = measure_volume(stopwatch, pairs, true);
+  record.queue = measure_volume(stopwatch, pairs, searched);
   if (far.empty()) return;
   stopwatch.begin("messages in a row between nodes", MeasureWeights::queue * 0.4);
-  record.far_volume = measure_volume(stopwatch, {far.front()}, false);
+  record.far_volume = measure_volume(stopwatch, {far.front()}, in_a_row);
+}
+
+void measure_positions(Stopwatch& stopwatch, Record& record) {
+  stopwatch.begin("queue positions", MeasureWeights::positions);
+  const mpi::Comm& comm = stopwatch.comm();
+  if (comm.size() < 3) {
+    record.not_measured.push_back({"queue positions", "needs 3 ranks"});
+    return;
+  }
+  QueuePositions& positions = record.positions;
+  positions.messages = comm.size() - 1;
+  double reversed = 0;
+  measure_in_turn(
+      stopwatch, 1, most_volume_repeats,
+      [&](std::size_t) {
+        mpi::check(MPI_Barrier(comm.get()), "MPI_Barrier");
+        const Steps steps = take_from_all(comm, 0);
+        reversed = stopwatch.longest(steps.reversed);
+        return steps.in_order;
+      },
+      [](std::size_t, double) {},
+      [&](std::size_t, double in_order) {
+        positions.in_order.push_back(in_order);
+        positions.reversed.push_back(reversed);
+      });
 }
 
 void measure_contention(Stopwatch& stopwatch, Record& record) {

@@ -129,10 +129,18 @@ Json volume_json(const std::vector<VolumeTimes>& volumes) {
   Json points = Json::array();
   for (const VolumeTimes& v : volumes) {
     points.push_back({{"messages", v.messages},
+                      {"bytes", v.bytes},
                       {"in_order_s", v.in_order.seconds},
                       {"reversed_s", v.reversed.seconds}});
   }
   return points;
+}
+
+Json positions_json(const calibrate::QueuePositions& positions) {
+  if (positions.in_order.empty()) return nullptr;
+  return {{"messages", positions.messages},
+          {"in_order", positions.in_order},
+          {"reversed", positions.reversed}};
 }
 
 Json injection_json(const calibrate::Record& record) {
@@ -247,7 +255,8 @@ std::string calibrate_json(const calibrate::Calibration& found, const RunFrame& 
         {{"locality", text_or_null(record.queue_locality)},
          {"points", volume_json(record.queue)},
          {"fit_in_order", queue_json(fits.queue_in_order)},
-         {"fit_reversed", queue_json(fits.queue_reversed)}}},
+         {"fit_reversed", queue_json(fits.queue_reversed)},
+         {"positions", positions_json(record.positions)}}},
        {"messages_in_a_row",
         {{"points", volume_json(record.far_volume)}, {"fit", gap_json(fits.in_a_row)}}},
        {"contention", contention_json(record, fits)},

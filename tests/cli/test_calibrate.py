@@ -77,6 +77,10 @@ def test_four_ranks_on_two_nodes(calibrated, nodewise, source, tmp_path):
     assert report["ping_pong"][1]["pairs"] == [[0, 1]]
     assert {p["senders"] for p in report["injection"]} == {1, 2}
     assert report["queue"]["fit_reversed"]["queue_search_s"]["value"] >= 0
+    assert all(8 <= p["bytes"] <= 80000 / p["messages"] for p in report["queue"]["points"])
+    positions = report["queue"]["positions"]
+    # Of 3 receives 3 to 6 steps, of the 9 that the square is.
+    assert positions["messages"] == 3 and all(0.33 < s < 0.67 for s in positions["in_order"] + positions["reversed"])
     assert {p["direction"] for p in report["overlap"]} == {"receive", "send"}
     assert all(0 <= p["overlap"] <= 1 for p in report["overlap"] if p["both_s"])
     assert {p["algorithm"] for p in report["sums"]} == {"mpi", "node_aware"}
@@ -111,6 +115,7 @@ def test_two_ranks_on_one_node_take_the_rest_from_a_base(calibrated):
     assert [p["locality"] for p in report["ping_pong"]] == ["same_node"]
     assert report["switch_sizes"]["from"] == "base"
     assert missing(report)["other_node"] == "all ranks are on one node"
+    assert report["queue"]["positions"] is None and missing(report)["queue positions"] == "needs 3 ranks"
     check_machine(machine, ["same_node", "other_node"])
     assert machine["protocols"]["other_node"]["short"]["latency_s"] == 2.3e-6
     same_node = machine["protocols"]["same_node"]

@@ -207,7 +207,7 @@ def queue_section(data):
     )
     chart = Chart(
         draw,
-        title="Many messages of 8 bytes at once",
+        title="Many messages at once, the same bytes in all",
         alt="Times by the number of messages under way.",
         legend={"one": "receives in the order of the sends", "two": "reversed, so that the queue is searched"},
     )
