@@ -1,6 +1,6 @@
-// What the algorithms of allreduce and allgather send on many virtual ranks, and what that costs on
-// a machine by its file: as the slides of Bienz on locality-aware collectives. A line of JSON for
-// each collective, number of nodes, length and algorithm.
+// What the algorithms of allreduce, allgather and alltoall send on many virtual ranks, and what
+// that costs on a machine by its file: as the slides of Bienz on locality-aware collectives. A line
+// of JSON for each collective, number of nodes, length and algorithm.
 //   nodewise_bench_collective_study --nodes 2,1024 --allreduce 8,1048576 --allgather 8
 #include <iostream>
 
@@ -22,6 +22,7 @@ struct Arguments {
   std::string machine = "blue-waters";
   std::vector<int> nodes = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
   std::vector<std::int64_t> reduced, gathered;  ///< bytes, of each rank
+  std::vector<std::int64_t> exchanged;          ///< of each pair of ranks
   int most_ranks_of_a_ring = 1024;
 };
 
@@ -69,17 +70,23 @@ void study(const Arguments& arguments, int n_nodes, const model::Machine& machin
     print(at, "allgather", bytes, "bruck", predict::bruck_allgather(of_ranks));
     print(at, "allgather", bytes, "node_aware", predict::node_aware_allgather(topology, of_ranks));
   }
+  for (const std::int64_t bytes : arguments.exchanged) {
+    print(at, "alltoall", bytes, "pairwise", predict::pairwise_alltoall(n_ranks, bytes));
+    print(at, "alltoall", bytes, "spread_out", predict::spread_out_alltoall(n_ranks, bytes));
+    print(at, "alltoall", bytes, "node_aware", predict::node_aware_alltoall(topology, bytes));
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("The algorithms of allreduce and allgather on virtual ranks");
+  CLI::App app("The algorithms of allreduce, allgather and alltoall on virtual ranks");
   app.add_option("--nodes", arguments.nodes, "numbers of nodes")->delimiter(',');
   app.add_option("--ranks-per-node", arguments.ranks_per_node)->check(CLI::PositiveNumber);
   app.add_option("--allreduce", arguments.reduced, "bytes of a vector")->delimiter(',');
   app.add_option("--allgather", arguments.gathered, "bytes of each rank")->delimiter(',');
+  app.add_option("--alltoall", arguments.exchanged, "bytes of each pair of ranks")->delimiter(',');
   app.add_option("--machine", arguments.machine, "a machine file, or the name of one");
   return bench::run_program(app, argc, argv, [&] {
     const model::Machine machine = io::find_machine(arguments.machine);
