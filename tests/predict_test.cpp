@@ -11,6 +11,7 @@
 #include "nodewise/io/gallery.hpp"
 #include "nodewise/matrix/operations.hpp"
 #include "nodewise/mpi/ledger.hpp"
+#include "nodewise/predict/galerkin_work.hpp"
 #include "nodewise/report/inspect_json.hpp"
 #include "nodewise/report/predict_json.hpp"
 #include "nodewise/solver/method_choice.hpp"
@@ -78,7 +79,8 @@ TEST(Predict, CyclesAndSetupsCostLessOverTheBestRoutes) {
   ASSERT_EQ(result.scaling.size(), 2U);
   EXPECT_EQ(result.scaling[0].ranks, 4);
   EXPECT_EQ(result.scaling[1].ranks, 32);
-  EXPECT_EQ(seconds(result.scaling[1].first_route, by_formula), seconds(p.cycle(0), by_formula));
+  EXPECT_EQ(seconds(result.scaling[1].cycle.first_route, by_formula),
+            seconds(p.cycle(0), by_formula));
 }
 
 /// Successive ranks on nodes of 2, 1, 3, 2 ranks.
@@ -102,6 +104,37 @@ comm::Traffic sent_in_product(const amg::Hierarchy<double>& hierarchy, std::size
           .messages_off_node = sums[1],
           .entries_on_node = sums[2],
           .entries_off_node = sums[3]};
+}
+
+// Three points in a row, two coarse ones; the middle one is interpolated from both.
+TEST(Predict, CountsTheProductsOfGalerkin) {
+  kernels::Csr<double> A(3, 3), P(3, 2);
+  A.row_ptr = {0, 2, 5, 7};
+  A.cols = {0, 1, 0, 1, 2, 1, 2};
+  P.row_ptr = {0, 1, 3, 4};
+  P.cols = {0, 0, 1, 1};
+  // A P has rows of 2, 2 and 2 entries, from 1 + 2, 1 + 2 + 1 and 2 + 1 products; P^T (A P) takes
+  // 1, 2 and 1 times 2 more.
+  const std::vector<GlobalIndex> alone = {0, 3}, two = {0, 1, 3}, with_empty = {0, 0, 2, 3};
+  EXPECT_EQ(galerkin_flops(A, P, alone), 2 * (3 + 4 + 3 + 2 + 4 + 2));
+  EXPECT_EQ(galerkin_flops(A, P, two), 2 * (4 + 3 + 4 + 2));
+  EXPECT_EQ(galerkin_flops(A, P, with_empty), 2 * (3 + 4 + 2 + 4));
+}
+
+TEST(Predict, ScalesTheSetupToo) {
+  Request request = request_for(32, 8);
+  const Result result = predict(small_problem(), request);
+  const Prediction& p = result.prediction;
+  ASSERT_TRUE(result.machine.knows_work);
+  EXPECT_GT(p.levels.front().setup_work_s, 0);
+  EXPECT_EQ(p.levels.back().setup_work_s, 0);  // makes no level
+  for (const ScalingPoint& point : result.scaling) {
+    EXPECT_GT(point.setup.work_s, 0) << point.ranks;
+    EXPECT_LE(point.setup.seconds_of_best(by_formula), point.setup.seconds_of_first(by_formula));
+  }
+  EXPECT_EQ(result.scaling.back().setup.work_s, p.setup_work_s());
+  EXPECT_EQ(seconds(result.scaling.back().setup.first_route, by_formula),
+            seconds(p.setup(0), by_formula));
 }
 
 // The default of solves, with messages between nodes that are dear enough for levels to move.

@@ -60,6 +60,11 @@ def work_s(report):
     return sum(2 * FLOP_S * level["in_a_cycle"]["passes"] * level["most_nonzeros_of_a_rank"] for level in report["levels"])
 
 
+def setup_work_s(report):
+    """Seconds of the arithmetic of a setup's Galerkin products, as if an operation took as long as in a product with a vector."""
+    return sum(FLOP_S * level["galerkin_flops"] for level in report["levels"])
+
+
 def messages_s(report, phase, aware):
     """Seconds of a phase's messages: all direct, or each level and operation over its cheapest route."""
     times = report[phase]

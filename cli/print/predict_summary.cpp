@@ -233,8 +233,10 @@ void print_answer(Console& console, const predict::Result& result, const Setting
     print_entry(console, "fewer entries", sparser_text(p));
   }
   if (result.machine.knows_work) {
-    print_entry(console, "arithmetic",
-                fmt::format("{} us a cycle on the rank with most", microseconds(p.work_s())));
+    print_entry(
+        console, "arithmetic",
+        fmt::format("{} us a cycle on the rank with most, {} in the setup's Galerkin products",
+                    microseconds(p.work_s()), microseconds(p.setup_work_s())));
     print_entry(console, "both", overlap_text(p));
   }
   print_turns(console, result);

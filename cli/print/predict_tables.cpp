@@ -214,28 +214,38 @@ void print_setup(Console& console, const Prediction& p) {
   totals.table().print(console, "The exchanges of the setup, in microseconds");
 }
 
-void print_scaling(Console& console, const predict::Result& result) {
-  const std::vector<ScalingPoint>& curve = result.scaling;
-  if (curve.empty()) return;
+void print_scaling_of(Console& console, const predict::Result& result,
+                      const predict::ScalingParts ScalingPoint::*part, const char* title) {
   const std::string first = result.prediction.routes.front().name();
   Table table({"ranks", "nodes", "rows of\na rank", "arith-\nmetic", first + "\nformula",
                "by level\nformula", first + "\nsimulated", "by level\nsimulated", "gain\nformula",
                "gain\nsimulated"});
-  for (const ScalingPoint& point : curve) {
+  for (const ScalingPoint& point : result.scaling) {
+    const predict::ScalingParts& parts = point.*part;
     std::vector<std::string> row = {grouped(point.ranks), grouped(point.nodes),
                                     grouped(std::llround(point.rows_of_a_rank)),
-                                    microseconds(point.work_s)};
+                                    microseconds(parts.work_s)};
     std::vector<std::string> gains;
     for (const std::size_t measure : {by_formula, by_simulation}) {
-      const double plain = point.seconds_of_first(measure);
-      const double best = point.seconds_of_best(measure);
+      const double plain = parts.seconds_of_first(measure);
+      const double best = parts.seconds_of_best(measure);
       row.insert(row.end(), {microseconds(plain), microseconds(best)});
       gains.push_back(fmt::format("{:.2f}", plain / best));
     }
     row.insert(row.end(), gains.begin(), gains.end());
     table.add_row(std::move(row));
   }
-  table.print(console, "Strong scaling: arithmetic and exchanges of one cycle, in microseconds");
+  table.print(console, title);
+}
+
+void print_scaling(Console& console, const predict::Result& result) {
+  if (result.scaling.empty()) return;
+  print_scaling_of(console, result, &ScalingPoint::cycle,
+                   "Strong scaling: arithmetic and exchanges of one cycle, in microseconds");
+  print_scaling_of(
+      console, result, &ScalingPoint::setup,
+      "Strong scaling of the setup: arithmetic of its Galerkin products and exchanges, "
+      "in microseconds");
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ std::span<const Field<PredictOptions>> predict_fields() {
           .affecting(Affects::prediction | Affects::setup_travel | Affects::costs)
           .common('m'),
       text_field("rank_counts", &PredictOptions::rank_counts, "list",
-                 "predict a cycle on each of these numbers of ranks, too, such as 64,512,4096: a "
-                 "curve of strong scaling")
+                 "predict a cycle and the setup on each of these numbers of ranks, too, such as "
+                 "64,512,4096: curves of strong scaling")
           .common(),
       field("arrival", &PredictOptions::arrival,
             "in which order messages reach a rank, compared with that of its receives, which "

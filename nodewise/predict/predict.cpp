@@ -180,7 +180,7 @@ struct Predicted {
 };
 
 Predicted predict_exchanges(const VirtualSetup& made, const Task& task,
-                            const VirtualMachine& machine, bool with_setup) {
+                            const VirtualMachine& machine) {
   const Request& request = task.request;
   const auto timer = [&](const model::GpuTransport* way) {
     return ExchangeTimer(request.costs, machine.topology, request.arrival, request.threads, way);
@@ -191,7 +191,7 @@ Predicted predict_exchanges(const VirtualSetup& made, const Task& task,
     gpu = begin_gpu_prediction(request.costs);
     for (const GpuPrediction::Way& way : gpu->ways) timers.push_back(timer(way.transport));
   }
-  std::vector<Prediction> all = predict(made, machine, timers, task.progress.exchange, with_setup);
+  std::vector<Prediction> all = predict(made, machine, timers, task.progress.exchange);
   if (gpu) {
     for (std::size_t k = 0; k < gpu->ways.size(); ++k) {
       gpu->ways[k].prediction = std::move(all[k + 1]);
@@ -201,8 +201,7 @@ Predicted predict_exchanges(const VirtualSetup& made, const Task& task,
   return {std::move(all.front()), std::move(gpu)};
 }
 
-Predicted predict_on(const Task& task, const VirtualMachine& machine, bool with_setup,
-                     Result& result) {
+Predicted predict_on(const Task& task, const VirtualMachine& machine, Result& result) {
   const auto& [problem, request, progress, symmetric] = task;
   if (progress.begin) progress.begin(machine.topology.n_ranks());
   const Timer setup;
@@ -220,7 +219,7 @@ Predicted predict_on(const Task& task, const VirtualMachine& machine, bool with_
   const VirtualSetup made = {hierarchy, symmetric, chosen.options, ledger.accounts()};
   result.setup_s += setup.seconds();
   const Timer prediction;
-  Predicted predicted = predict_exchanges(made, task, machine, with_setup);
+  Predicted predicted = predict_exchanges(made, task, machine);
   predicted.host.redistribution = chosen.options.redistribution;
   predicted.host.placement_gain = placement_gain;
   predicted.host.partition_decision = partition_decision;
@@ -233,16 +232,17 @@ ScalingPoint point_of(const Prediction& prediction, const std::optional<GpuPredi
   point.ranks = prediction.n_ranks();
   point.nodes = static_cast<int>(prediction.ranks_per_node.size());
   point.rows_of_a_rank = static_cast<double>(prediction.levels.front().rows) / point.ranks;
-  point.work_s = prediction.work_s();
   if (gpu) {
-    point.first_route = gpu->plain().cycle(0);
-    point.best_by_formula = gpu->cycle(gpu->best(by_formula));
-    point.best_by_simulation = gpu->cycle(gpu->best(by_simulation));
+    point.cycle = {prediction.work_s(), gpu->plain().cycle(0), gpu->cycle(gpu->best(by_formula)),
+                   gpu->cycle(gpu->best(by_simulation))};
   } else {
-    point.first_route = prediction.cycle(0);
-    point.best_by_formula = prediction.cycle(prediction.best(by_formula));
-    point.best_by_simulation = prediction.cycle(prediction.best(by_simulation));
+    point.cycle = {prediction.work_s(), prediction.cycle(0),
+                   prediction.cycle(prediction.best(by_formula)),
+                   prediction.cycle(prediction.best(by_simulation))};
   }
+  point.setup = {prediction.setup_work_s(), prediction.setup(0),
+                 prediction.setup(prediction.best_for_setup(by_formula)),
+                 prediction.setup(prediction.best_for_setup(by_simulation))};
   return point;
 }
 
@@ -302,10 +302,10 @@ Result predict(const Problem& problem, const Request& request, const Progress& p
   const Task task = {problem, request, progress, known ? *known : matrix::is_symmetric(*problem.A)};
   Result result;
   result.machine = describe_machine(request, problem.options);
-  Predicted asked = predict_on(task, request.machine, true, result);
+  Predicted asked = predict_on(task, request.machine, result);
   for (const VirtualMachine& machine : request.scaling) {
     const bool is_known = has_same_nodes(machine.topology, request.machine.topology);
-    const Predicted other = is_known ? asked : predict_on(task, machine, false, result);
+    const Predicted other = is_known ? asked : predict_on(task, machine, result);
     result.scaling.push_back(point_of(other.host, other.gpu));
   }
   result.prediction = std::move(asked.host);

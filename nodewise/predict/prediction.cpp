@@ -11,6 +11,7 @@
 #include "nodewise/model/cost_term.hpp"
 #include "nodewise/predict/collective_messages.hpp"
 #include "nodewise/predict/cycle_work.hpp"
+#include "nodewise/predict/galerkin_work.hpp"
 #include "nodewise/predict/level_messages.hpp"
 
 namespace nodewise::predict {
@@ -87,6 +88,13 @@ double flops_of(const amg::Hierarchy<double>& hierarchy, std::size_t l,
                      static_cast<double>(level.rows);
 }
 
+/// Of the product that makes the next level, if there is one.
+double galerkin_flops_of(const amg::Hierarchy<double>& hierarchy, std::size_t l) {
+  const Matrix* P = hierarchy.interpolation(l);
+  if (P == nullptr) return 0;
+  return galerkin_flops(hierarchy.matrix(l)->on(), P->on(), hierarchy.virtual_starts(l));
+}
+
 /// Returns the times of gathering so many bytes of every rank, a part of a vector or not.
 std::vector<ExchangeTime> gathering_times(const std::vector<std::int64_t>& bytes,
                                           const mpi::Topology& topology, const ExchangeTimer& costs,
@@ -100,11 +108,10 @@ std::vector<ExchangeTime> gathering_times(const std::vector<std::int64_t>& bytes
 /// The last level, solved directly: its right-hand side in a cycle, its matrix in the setup.
 /// `is_alone` where nobody else waits for the rank that has it, or every copy is complete.
 void add_gathering(const amg::Hierarchy<double>& hierarchy, const mpi::Topology& topology,
-                   const ExchangeTimer& costs, bool with_setup, bool is_alone,
-                   PredictedLevel& last) {
+                   const ExchangeTimer& costs, bool of_setup, bool is_alone, PredictedLevel& last) {
   if (is_alone) {
     last.gathering = std::vector<ExchangeTime>(2, costs.time({}));
-    if (with_setup) last.matrix_gathering = last.gathering;
+    if (of_setup) last.matrix_gathering = last.gathering;
     return;
   }
   const std::size_t l = hierarchy.levels().size() - 1;
@@ -118,7 +125,7 @@ void add_gathering(const amg::Hierarchy<double>& hierarchy, const mpi::Topology&
     of_matrix.push_back(entry_bytes * (entries + rows[r + 1] - rows[r]));  // sizes of rows, too
   }
   last.gathering = gathering_times(of_vector, topology, costs, true);
-  if (with_setup) last.matrix_gathering = gathering_times(of_matrix, topology, costs, false);
+  if (of_setup) last.matrix_gathering = gathering_times(of_matrix, topology, costs, false);
 }
 
 std::vector<ExchangeTime> allreduce_times(const mpi::Topology& topology,
@@ -195,6 +202,9 @@ std::vector<PredictedLevel> levels_of(const VirtualSetup& setup, bool direct_las
     level.visits = visits[l];
     level.work_s =
         costs.work_s(l, static_cast<double>(level.most_nonzeros), flops_of(hierarchy, l, level));
+    level.galerkin_flops = galerkin_flops_of(hierarchy, l);
+    level.setup_work_s =
+        costs.work_s(l, static_cast<double>(level.most_nonzeros), level.galerkin_flops);
     level.slowdown_beside = costs.slowdown_beside(l, static_cast<double>(level.most_nonzeros));
     levels.push_back(std::move(level));
   }
@@ -231,7 +241,6 @@ struct Predictions {
   const VirtualSetup& setup;
   const VirtualMachine& machine;
   std::span<const ExchangeTimer> costs;
-  bool with_setup;
   std::vector<amg::LevelSetup> setups = {};
   std::vector<Prediction> all = {};  ///< one by each of the costs
 };
@@ -252,7 +261,6 @@ void add_times(const VirtualExchange& exchange, Predictions& p) {
       p.all[k].levels[exchange.level].hidden_by_mpi.push_back(p.costs[k].hidden_by_mpi(stages));
     }
   }
-  if (!p.with_setup) return;
   const bool has_restriction = hierarchy.restriction(exchange.level) != nullptr;
   for (const Exchanged what : exchanged_in_setup(exchange.operation, has_restriction)) {
     times(0, what).push_back(
@@ -263,30 +271,26 @@ void add_times(const VirtualExchange& exchange, Predictions& p) {
 }  // namespace
 
 std::vector<Prediction> predict(const VirtualSetup& setup, const VirtualMachine& machine,
-                                std::span<const ExchangeTimer> costs, const CountObserver& observe,
-                                bool with_setup) {
+                                std::span<const ExchangeTimer> costs,
+                                const CountObserver& observe) {
   const amg::Hierarchy<double>& hierarchy = setup.hierarchy;
   const bool direct_last = is_direct(hierarchy.levels().back());
-  Predictions p = {setup, machine, costs, with_setup};
+  Predictions p = {setup, machine, costs};
   for (const ExchangeTimer& timer : costs) {
     p.all.push_back(begin_prediction(setup, machine, timer, direct_last));
   }
-  if (with_setup) {
-    p.setups = level_setups(setup, p.all.front());
-    p.all.front().left_out_of_setup = left_out_of_setup(p.setups, setup.options);
-  }
+  p.setups = level_setups(setup, p.all.front());
+  p.all.front().left_out_of_setup = left_out_of_setup(p.setups, setup.options);
   visit_exchanges(
       hierarchy, machine, [&](const VirtualExchange& exchange) { add_times(exchange, p); },
       observe);
   for (std::size_t k = 0; direct_last && k < costs.size(); ++k) {
     PredictedLevel& last = p.all[k].levels.back();
     const bool is_alone = setup.options.redistribution->moves_rows && last.active_ranks == 1;
-    add_gathering(hierarchy, machine.topology, costs[k], with_setup && k == 0, is_alone, last);
+    add_gathering(hierarchy, machine.topology, costs[k], k == 0, is_alone, last);
   }
-  if (with_setup) {
-    add_reductions(setup.books, p.all.front());
-    add_moves(p.setups, p.all.front());
-  }
+  add_reductions(setup.books, p.all.front());
+  add_moves(p.setups, p.all.front());
   return std::move(p.all);
 }
 

@@ -21,10 +21,9 @@ struct VirtualSetup {
 };
 
 /// Local, on one rank. Predicts the exchanges of a hierarchy made for the virtual ranks of
-/// `machine`, once by each of the `costs` of that machine. Those of the setup only where asked for,
-/// by the first costs: they take as long as those of many cycles.
+/// `machine`, once by each of the `costs` of that machine. Those of the setup
+/// by the first costs alone: they take as long as those of many cycles.
 std::vector<Prediction> predict(const VirtualSetup& setup, const VirtualMachine& machine,
-                                std::span<const ExchangeTimer> costs, const CountObserver& observe,
-                                bool with_setup);
+                                std::span<const ExchangeTimer> costs, const CountObserver& observe);
 
 }  // namespace nodewise::predict

@@ -110,6 +110,12 @@ double Prediction::work_s() const {
   return sum;
 }
 
+double Prediction::setup_work_s() const {
+  double sum = 0;
+  for (const PredictedLevel& level : levels) sum += level.setup_work_s;
+  return sum;
+}
+
 ExchangeTime Prediction::cycle(std::size_t route) const {
   return cycle(one_route(*this, route));
 }
@@ -209,17 +215,18 @@ ExchangeTime Prediction::setup(const BestRoutes& chosen) const {
                  static_cast<double>(setup_reductions));
 }
 
-double ScalingPoint::seconds_of_first(std::size_t measure) const {
+double ScalingParts::seconds_of_first(std::size_t measure) const {
   return work_s + seconds(first_route, measure);
 }
 
-double ScalingPoint::seconds_of_best(std::size_t measure) const {
+double ScalingParts::seconds_of_best(std::size_t measure) const {
   return work_s + seconds(measure == by_formula ? best_by_formula : best_by_simulation, measure);
 }
 
 std::size_t fastest(const std::vector<ScalingPoint>& curve, bool best, std::size_t measure) {
   return cheapest(curve.size(), [&](std::size_t k) {
-    return best ? curve[k].seconds_of_best(measure) : curve[k].seconds_of_first(measure);
+    return best ? curve[k].cycle.seconds_of_best(measure)
+                : curve[k].cycle.seconds_of_first(measure);
   });
 }
 

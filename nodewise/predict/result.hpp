@@ -96,6 +96,10 @@ struct PredictedLevel {
   std::optional<int> splitting_rounds;
   std::int64_t setup_reductions = 0;  ///< agreements and sums of the setup
   double work_s = 0;  ///< of arithmetic in one cycle, on the rank with most; 0: not known
+  /// The multiplications and additions of the Galerkin product that makes the next level, on the
+  /// rank with most, and their seconds; 0: not known.
+  double galerkin_flops = 0;
+  double setup_work_s = 0;
   /// Of that rank's nonzeros, those in its own columns: arithmetic that needs no message.
   double own_part = 1;
   double slowdown_beside = 1;         ///< model::slowdown_beside()
@@ -144,6 +148,7 @@ struct Prediction {
 
   int n_ranks() const;
   double work_s() const;
+  double setup_work_s() const;
   /// The exchanges of a cycle, always over one route, with plain collectives.
   ExchangeTime cycle(std::size_t route) const;
   BestRoutes best(std::size_t measure) const;
@@ -166,11 +171,8 @@ struct Prediction {
 /// Always the same route, and plain collectives.
 BestRoutes one_route(const Prediction& prediction, std::size_t route);
 
-/// A point of the curve of strong scaling: a cycle, by formula and by simulation of the base.
-struct ScalingPoint {
-  int ranks = 0;
-  int nodes = 0;
-  double rows_of_a_rank = 0;  ///< on average
+/// What one number of ranks does, arithmetic on the rank with most and exchanges.
+struct ScalingParts {
   double work_s = 0;
   ExchangeTime first_route;  ///< always over the first route named: `direct`, unless left out
   ExchangeTime best_by_formula, best_by_simulation;
@@ -179,7 +181,16 @@ struct ScalingPoint {
   double seconds_of_first(std::size_t measure) const;
   double seconds_of_best(std::size_t measure) const;
 };
-/// Where a curve is lowest; without points 0.
+
+/// A point of the curve of strong scaling, by formula and by simulation of the base.
+struct ScalingPoint {
+  int ranks = 0;
+  int nodes = 0;
+  double rows_of_a_rank = 0;  ///< on average
+  ScalingParts cycle;
+  ScalingParts setup;  ///< with the arithmetic of its Galerkin products
+};
+/// Where the curve of the cycle is lowest; without points 0.
 std::size_t fastest(const std::vector<ScalingPoint>& curve, bool best, std::size_t measure);
 
 /// The exchanges of a cycle whose vectors lie on GPUs.

@@ -91,7 +91,9 @@ Json levels_json(const PredictedMachine& machine, const Prediction& p) {
                    {"transfers", level.visits.transfers},
                    {"passes", level.visits.passes},
                    {"solves", level.visits.solves}}},
-                 {"work_s", machine.knows_work ? number(level.work_s) : Json(nullptr)}};
+                 {"work_s", machine.knows_work ? number(level.work_s) : Json(nullptr)},
+                 {"galerkin_flops", static_cast<std::int64_t>(level.galerkin_flops)},
+                 {"setup_work_s", machine.knows_work ? number(level.setup_work_s) : Json(nullptr)}};
     for (const Exchanged e : all_exchanged) json[to_string(e)] = by_route(level.of(e), p.routes);
     json["gathering"] = by_kind(level.gathering);
     json["splitting_rounds"] =
@@ -216,10 +218,15 @@ Json scaling_json(const predict::Result& result) {
     points.push_back({{"ranks", point.ranks},
                       {"nodes", point.nodes},
                       {"rows_of_a_rank", point.rows_of_a_rank},
-                      {"work_s", number(point.work_s)},
-                      {"first_route", json_of(point.first_route)},
-                      {"best_by_formula", json_of(point.best_by_formula)},
-                      {"best_by_simulation", json_of(point.best_by_simulation)}});
+                      {"work_s", number(point.cycle.work_s)},
+                      {"first_route", json_of(point.cycle.first_route)},
+                      {"best_by_formula", json_of(point.cycle.best_by_formula)},
+                      {"best_by_simulation", json_of(point.cycle.best_by_simulation)},
+                      {"setup",
+                       {{"work_s", number(point.setup.work_s)},
+                        {"first_route", time_json(point.setup.first_route)},
+                        {"best_by_formula", time_json(point.setup.best_by_formula)},
+                        {"best_by_simulation", time_json(point.setup.best_by_simulation)}}}});
   }
   const auto turn = [&](bool best, std::size_t measure) {
     const ScalingPoint& point = curve[fastest(curve, best, measure)];
@@ -280,6 +287,8 @@ std::string predict_json(const predict::Result& result, const RunFrame& run) {
        {"setup", setup_json(p)},
        {"gpu", gpu_json(result.gpu)},
        {"work_of_a_cycle_s", result.machine.knows_work ? number(p.work_s()) : Json(nullptr)},
+       {"work_of_the_setup_s",
+        result.machine.knows_work ? number(p.setup_work_s()) : Json(nullptr)},
        {"overlap", result.machine.knows_work ? hybrid_json(p) : Json(nullptr)},
        {"scaling", scaling_json(result)},
        {"times_s",

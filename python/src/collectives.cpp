@@ -111,8 +111,8 @@ void alltoallv(const Communicator& c, const Bytes& sent, const Counts& counts, c
                               chosen<mpi::AlltoallvMethod>(algorithm));
 }
 
-/// Local. Every setting of a communicator that names an algorithm, with the words that it may be set
-/// to and what they mean.
+/// Local. Every setting of a communicator that names an algorithm, with the words that it may be
+/// set to and what they mean.
 nb::dict algorithms() {
   nb::dict all;
   for (const Field<mpi::CommSettings>& field : mpi::all_setting_fields()) {

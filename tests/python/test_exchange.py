@@ -19,7 +19,7 @@ def test_cases(ranks):
 
 def test_algorithms_are_listed_with_what_they_do():
     found = nw.algorithms()
-    assert set(found) == {"sparse_exchange", "allreduce", "allgather", "alltoallv"}
+    assert set(found) == {"sparse_exchange", "allreduce", "node_mapping", "allgather", "alltoallv"}
     for words in found.values():
         assert len(words) >= 3 and all(words.values()), words
 

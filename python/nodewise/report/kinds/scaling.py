@@ -18,6 +18,22 @@ def scaling_section(data):
     points = data["scaling"]["points"]
     first = f"always {text.words(first_route(data))}"
     names = {"first_route": first, "best": "best routes", "work": "arithmetic"}
+    setups = [{**p, **p["setup"]} for p in points]
+    return Section(
+        "On how many ranks",
+        [
+            scaling_chart(points, names, "A cycle by the number of ranks", "Seconds of a cycle with its arithmetic by the number of ranks."),
+            scaling_chart(
+                setups, names, "The setup by the number of ranks", "Seconds of the setup with the arithmetic of its Galerkin products by the number of ranks."
+            ),
+            scaling_table(points, names, "Points of the curves"),
+            scaling_table(setups, names, "Points of the curves of the setup"),
+        ],
+        lead=scaling_lead(data, names),
+    )
+
+
+def scaling_chart(points, names, title, alt):
     rows = []
     for key, _ in CURVES:
         for measure, of in (("formula", lambda t: t["formula_s"]["total"]), ("simulated", simulated)):
@@ -50,14 +66,13 @@ def scaling_section(data):
         x_axis={"values": [p["ranks"] for p in points], "format": ","},
         y_axis={"labelExpr": MICROS},
     )
-    chart = Chart(
+    return Chart(
         draw,
-        title="A cycle by the number of ranks",
-        legend={"two": first, "one": names["best"], "rest": names["work"]},
-        alt="Seconds of a cycle with its arithmetic by the number of ranks.",
+        title=title,
+        legend={"two": names["first_route"], "one": names["best"], "rest": names["work"]},
+        alt=alt,
         note="Solid: by formula. Dashed: simulated, with its band.",
     )
-    return Section("On how many ranks", [chart, scaling_table(points, names)], lead=scaling_lead(data, names))
 
 
 def time_of(point, key, measure):
@@ -100,7 +115,7 @@ def scaling_lead(data, names):
     return " ".join(said[: 2 if len(data["routes"]) > 1 else 1])
 
 
-def scaling_table(points, names):
+def scaling_table(points, names, title):
     rows = []
     for p in points:
         rows.append(
@@ -126,4 +141,4 @@ def scaling_table(points, names):
         f"{names['first_route']}, simulated",
         "best routes, simulated",
     ]
-    return Table(columns, rows, title="Points of the curves", numeric=tuple(range(8)))
+    return Table(columns, rows, title=title, numeric=tuple(range(8)))
