@@ -78,7 +78,7 @@ class PointsInBoxes {
     for (int b = 0; b <= n_boxes; b += of_a_rank) {
       starts_of_ranks_.push_back(first_[static_cast<std::size_t>(b)]);
     }
-    look_at(static_cast<std::size_t>(of_a_rank * comm.rank()));
+    look_at(static_cast<std::size_t>(of_a_rank) * static_cast<std::size_t>(comm.rank()));
   }
 
   const std::vector<GlobalIndex>& starts() const { return starts_of_ranks_; }
