@@ -386,7 +386,7 @@ def test_charts_as_files(tmp_path, capsys, report):
     assert main([str(path), "--charts", str(charts)]) == 6
     charts.mkdir()
     assert main([str(path), "--charts", str(charts)]) == 0
-    assert capsys.readouterr().out.split() == ["on-how-many-ranks.svg", "a-cycle.svg", "the-setup.svg"]
+    assert capsys.readouterr().out.split() == ["on-how-many-ranks.svg", "on-how-many-ranks-2.svg", "a-cycle.svg", "the-setup.svg"]
     for chart in charts.iterdir():
         root = ElementTree.parse(chart).getroot()
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
