@@ -36,7 +36,6 @@ struct Arguments {
   int exchanges = 3;  ///< of one sample
   int ranks_per_node = 0;
   bool json = false;
-  bool one_sided = true;
 };
 
 /// What this rank sends, ascending.
@@ -133,10 +132,10 @@ void count(const mpi::Comm& comm, const Sends& sends, Entrant& entrant) {
 }
 
 /// Every algorithm for such messages, `automatic`, and where ranks know how many come.
-std::vector<Entrant> entrants_for(const mpi::Comm& comm, const Sends& sends, bool one_sided) {
+std::vector<Entrant> entrants_for(const mpi::Comm& comm, const Sends& sends) {
   std::vector<Entrant> entrants;
   for (const mpi::SparseExchangeMethod& method : mpi::SparseExchangeMethod::family()) {
-    if (method.needs_equal_counts && !(one_sided && sends.bytes_each)) continue;
+    if (method.needs_equal_counts && !sends.bytes_each) continue;
     entrants.push_back({method.name, {.algorithm = mpi::SparseExchange(method)}});
     entrants.back().options.keep_window = method.needs_equal_counts;
   }
@@ -148,7 +147,7 @@ std::vector<Entrant> entrants_for(const mpi::Comm& comm, const Sends& sends, boo
 
 std::vector<Entrant> measure(const mpi::Comm& comm, const Sends& sends,
                              const Arguments& arguments) {
-  std::vector<Entrant> entrants = entrants_for(comm, sends, arguments.one_sided);
+  std::vector<Entrant> entrants = entrants_for(comm, sends);
   for (Entrant& entrant : entrants) count(comm, sends, entrant);  // warms up, too
   const std::size_t n = entrants.size();
   for (int repeat = 0; repeat < arguments.repeats; ++repeat) {
@@ -235,7 +234,6 @@ int main(int argc, char** argv) {
   app.add_option("--repeats", arguments.repeats, "samples of each")->check(CLI::PositiveNumber);
   app.add_option("--exchanges", arguments.exchanges, "in one sample")->check(CLI::PositiveNumber);
   app.add_flag("--json", arguments.json, "lines of JSON in place of tables");
-  app.add_flag("!--without-one-sided", arguments.one_sided, "no algorithms that put");
   add_ranks_per_node(app, arguments.ranks_per_node);
   return run_program(app, argc, argv, [&] { run(arguments); });
 }

@@ -94,17 +94,13 @@ Counts counts_of(const predict::SparseExchangeMessages& messages, const mpi::Top
 comm::SparseLoad load_of(const predict::SparseSends& sends, const mpi::Topology& topology) {
   comm::SparseLoad most;
   for (std::size_t r = 0; r < sends.size(); ++r) {
-    comm::SparseLoad load;
-    std::vector<int> nodes;
+    std::vector<int> to;
+    std::vector<Offset> bytes;
     for (const model::SentMessage& m : sends[r]) {
-      load.messages += 1;
-      if (topology.same_node(static_cast<int>(r), m.to)) continue;
-      load.messages_leaving += 1;
-      load.bytes_leaving += m.bytes;
-      nodes.push_back(topology.node(m.to));
+      to.push_back(m.to);
+      bytes.push_back(m.bytes);
     }
-    std::sort(nodes.begin(), nodes.end());
-    load.regions = std::unique(nodes.begin(), nodes.end()) - nodes.begin();
+    const auto load = comm::load_of_rank(topology, static_cast<int>(r), to, bytes);
     most.messages = std::max(most.messages, load.messages);
     most.messages_leaving = std::max(most.messages_leaving, load.messages_leaving);
     most.regions = std::max(most.regions, load.regions);

@@ -10,19 +10,11 @@ namespace {
 constexpr double short_bytes = 64;     // a message of a few numbers
 constexpr double joined_bytes = 8192;  // what is passed on in a region, joined
 
-int most_ranks(const mpi::Topology& regions) {
-  std::size_t most = 1;
-  for (int region = 0; region < regions.n_nodes(); ++region) {
-    most = std::max(most, regions.ranks_on(region).size());
-  }
-  return static_cast<int>(most);
-}
-
 }  // namespace
 
 mpi::SparseCosts sparse_costs(const Machine& machine, const mpi::Topology& regions,
                               mpi::Region region) {
-  const int n = most_ranks(regions);
+  const auto n = static_cast<int>(regions.most_ranks_on_a_node());
   const Locality inside =
       region == mpi::Region::domain ? Locality::same_socket : Locality::same_node;
   const double latency_s = machine.parameters(inside, short_bytes).latency_s;

@@ -81,9 +81,10 @@ class Comm {
   /// communicator must come to its end on all ranks together.
   KeptWindow& kept_window() const { return *kept_window_; }
   const CommSettings& settings() const { return settings_; }
-  /// By what `automatic` weighs a sparse exchange; set once a machine is known, by all ranks alike.
-  const SparseCosts& sparse_costs() const { return sparse_costs_; }
-  void set_sparse_costs(const SparseCosts& costs) const { sparse_costs_ = costs; }
+  /// By what `automatic` weighs a sparse exchange, on this communicator and its subsets; set once a
+  /// machine is known, by all ranks alike.
+  const SparseCosts& sparse_costs() const { return whole().sparse_costs_; }
+  void set_sparse_costs(const SparseCosts& costs) const { whole().sparse_costs_ = costs; }
   /// The communicator that this one is a subset of; this one where it is none.
   const Comm& whole() const { return whole_ ? whole_->whole() : *this; }
   /// The reductions that the settings may take besides MPI's own, which are none where that is

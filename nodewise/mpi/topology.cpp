@@ -62,6 +62,12 @@ std::span<const int> Topology::ranks_on(int node) const {
   return std::span(ranks_).subspan(begin, end - begin);
 }
 
+std::size_t Topology::most_ranks_on_a_node() const {
+  std::size_t most = 1;
+  for (int node = 0; node < n_nodes(); ++node) most = std::max(most, ranks_on(node).size());
+  return most;
+}
+
 std::size_t Topology::place_on_node(int rank) const {
   const std::span<const int> here = ranks_on(node(rank));
   return static_cast<std::size_t>(std::lower_bound(here.begin(), here.end(), rank) - here.begin());

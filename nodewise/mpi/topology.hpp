@@ -28,6 +28,8 @@ class Topology {
   bool same_node(int a, int b) const { return node(a) == node(b); }
   /// The ranks of a node, ascending.
   std::span<const int> ranks_on(int node) const;
+  /// How many the fullest node has; at least 1.
+  std::size_t most_ranks_on_a_node() const;
   /// The position of a rank among those of its node.
   std::size_t place_on_node(int rank) const;
   /// The rank of `node` that joins what `rank` sends there: the one in the same place, counted

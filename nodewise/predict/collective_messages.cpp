@@ -44,13 +44,11 @@ class AlignedSchedules {
  public:
   AlignedSchedules(const mpi::Topology& topology, BytesOf bytes_of)
       : topology_(topology), bytes_of_(std::move(bytes_of)) {
-    std::size_t most_ranks = 1;
     for (int r = 0; r < topology.n_ranks(); ++r) {
       schedules_.push_back(collectives::make_schedule(topology, r));
       n_stages_ = std::max(n_stages_, schedules_.back().stages.size());
-      most_ranks = std::max(most_ranks, topology.ranks_on(topology.node(r)).size());
     }
-    n_rounds_ = static_cast<std::size_t>(std::bit_width(most_ranks)) + 1;
+    n_rounds_ = static_cast<std::size_t>(std::bit_width(topology.most_ranks_on_a_node())) + 1;
     messages_ = empty_stages(n_stages_ * n_rounds_, topology.n_ranks());
   }
 
@@ -194,10 +192,7 @@ MessageStages ring_allgather(std::span<const std::int64_t> bytes) {
 }
 
 MessageStages node_leader_allreduce(const mpi::Topology& topology, std::int64_t bytes) {
-  std::size_t most = 1;
-  for (int node = 0; node < topology.n_nodes(); ++node) {
-    most = std::max(most, topology.ranks_on(node).size());
-  }
+  const std::size_t most = topology.most_ranks_on_a_node();
   MessageStages up, down;
   for (std::size_t step = 1; step < most; step *= 2) {
     up.push_back(empty_stages(1, topology.n_ranks()).front());

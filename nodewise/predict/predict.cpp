@@ -131,17 +131,9 @@ run::PlacementOptions usual_placement(run::PlacementOptions placement,
   return placement;
 }
 
-std::size_t most_ranks_of_a_node(const mpi::Topology& topology) {
-  std::size_t most = 0;
-  for (int node = 0; node < topology.n_nodes(); ++node) {
-    most = std::max(most, topology.ranks_on(node).size());
-  }
-  return most;
-}
-
 /// Ranks of one thread may share cores, as ever; several threads of a rank have a core each.
 void check_cores(const model::Machine& machine, const mpi::Topology& topology, int threads) {
-  const std::size_t most = most_ranks_of_a_node(topology);
+  const std::size_t most = topology.most_ranks_on_a_node();
   const auto cores = static_cast<std::size_t>(machine.cores_per_node);
   if (threads == 1 || most * static_cast<std::size_t>(threads) <= cores) return;
   refuse(fmt::format("a node of machine '{}' has {} cores, too few for {} ranks of {} threads",
@@ -150,7 +142,7 @@ void check_cores(const model::Machine& machine, const mpi::Topology& topology, i
 
 /// A rank has a GPU of its own.
 void check_gpus(const model::Machine& machine, const mpi::Topology& topology) {
-  const std::size_t most = most_ranks_of_a_node(topology);
+  const std::size_t most = topology.most_ranks_on_a_node();
   if (std::cmp_less_equal(most, machine.gpu->gpus_per_node)) return;
   refuse(fmt::format("a node of machine '{}' has {} GPUs, too few for {} ranks of one each",
                      machine.name, machine.gpu->gpus_per_node, most));

@@ -164,11 +164,7 @@ std::vector<double> planning_costs(const mpi::Topology& topology, const model::M
   const double between_s =
       charges.latency(machine.parameters(model::Locality::other_node, 0).latency_s);
   const double on_node_s = machine.parameters(model::Locality::same_node, 0).latency_s;
-  std::size_t most_ranks = 1;
-  for (int node = 0; node < topology.n_nodes(); ++node) {
-    most_ranks = std::max(most_ranks, topology.ranks_on(node).size());
-  }
-  const double on_node = rounds_among(most_ranks);
+  const double on_node = rounds_among(topology.most_ranks_on_a_node());
   const double agreement_s =
       rounds_among(static_cast<std::size_t>(topology.n_nodes())) * between_s + on_node * on_node_s;
   std::vector<double> seconds;

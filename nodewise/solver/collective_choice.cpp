@@ -60,8 +60,9 @@ struct Requests {
 
 run::AlgorithmChoice explain_sparse_exchange(const mpi::Comm& comm, const comm::SparseLoad& load) {
   const mpi::SparseExchange setting = comm.settings().sparse_exchange;
-  const comm::SparseChoice by_itself = comm::choose_sparse_exchange(
-      comm.regions(comm.settings().sparse_exchange_region), load, comm.sparse_costs());
+  const mpi::Region region = comm.settings().sparse_exchange_region;
+  const comm::SparseChoice by_itself =
+      comm::choose_sparse_exchange(comm.regions(region), load, comm.sparse_costs(), region);
   if (setting.is_automatic()) {
     return {by_itself.algorithm.name(), true, by_itself.reason};
   }

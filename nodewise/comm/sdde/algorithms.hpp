@@ -43,9 +43,6 @@ void send_personalized(const Channel& channel, SendRequests& outbox, ReceiveBuff
 /// Algorithm 1 where counts told how many pieces come.
 void send_counted(const Channel& channel, SendRequests& outbox, ReceiveBuffers& inbox,
                   Offset expected);
-/// Where a rank knows how many messages come, its own among them.
-void send_expected(const Channel& channel, SendRequests& outbox, ReceiveBuffers& inbox,
-                   Offset n_receives);
 /// Algorithm 2, NBX of Hoefler, Siebert, Lumsdaine 2010. Starts the termination when all messages
 /// of this rank were received, and ends with it.
 void send_nonblocking(const Channel& channel, SendRequests& outbox, ReceiveBuffers& inbox,

@@ -12,20 +12,8 @@ namespace nodewise::comm {
 
 namespace {
 
-Offset own_load(const mpi::Topology& regions, int rank, std::span<const int> destinations,
-                std::span<const Offset> bytes, SparseLoad& load) {
-  std::vector<int> others;
-  for (std::size_t i = 0; i < destinations.size(); ++i) {
-    const int to = destinations[i];
-    if (to == rank) continue;
-    ++load.messages;
-    if (regions.same_node(to, rank)) continue;
-    ++load.messages_leaving;
-    load.bytes_leaving += bytes[i];
-    others.push_back(regions.node(to));
-  }
-  std::sort(others.begin(), others.end());
-  return std::unique(others.begin(), others.end()) - others.begin();
+const char* name_of(mpi::Region kind) {
+  return kind == mpi::Region::domain ? "domain" : "node";
 }
 
 SparseLoad count_load(const mpi::Comm& comm, mpi::Region region, std::span<const int> destinations,
@@ -38,18 +26,37 @@ SparseLoad count_load(const mpi::Comm& comm, mpi::Region region, std::span<const
 
 }  // namespace
 
+SparseLoad load_of_rank(const mpi::Topology& regions, int rank, std::span<const int> destinations,
+                        std::span<const Offset> bytes) {
+  SparseLoad load;
+  std::vector<int> others;
+  for (std::size_t i = 0; i < destinations.size(); ++i) {
+    const int to = destinations[i];
+    if (to == rank) continue;
+    ++load.messages;
+    if (regions.same_node(to, rank)) continue;
+    ++load.messages_leaving;
+    load.bytes_leaving += bytes[i];
+    others.push_back(regions.node(to));
+  }
+  std::sort(others.begin(), others.end());
+  load.regions = std::unique(others.begin(), others.end()) - others.begin();
+  return load;
+}
+
 bool choice_needs_load(const mpi::Topology& regions) {
   return regions.n_nodes() > 1 && regions.n_nodes() < regions.n_ranks();
 }
 
 SparseChoice choose_sparse_exchange(const mpi::Topology& regions, const SparseLoad& load,
-                                    const mpi::SparseCosts& costs) {
+                                    const mpi::SparseCosts& costs, mpi::Region kind) {
   const bool counts = sdde::counts_messages_first(regions);
   const auto straight = counts ? "personalized" : "nonblocking";
   const auto joined = counts ? "locality_personalized" : "locality_nonblocking";
   if (!choice_needs_load(regions)) {
-    return {"nonblocking",
-            regions.n_nodes() <= 1 ? "all ranks are on one node" : "no two ranks share a node"};
+    return {"nonblocking", regions.n_nodes() <= 1
+                               ? fmt::format("all ranks are on one {}", name_of(kind))
+                               : fmt::format("no two ranks share a {}", name_of(kind))};
   }
   const Offset saved = load.messages_leaving - load.regions;
   const double ways = counts ? 1 : 2;  // a synchronous message has an answer
@@ -59,17 +66,17 @@ SparseChoice choose_sparse_exchange(const mpi::Topology& regions, const SparseLo
   const bool joins = ways * static_cast<double>(saved) >= step + copies;
   return {
       joins ? joined : straight,
-      fmt::format("joining messages saves the busiest rank {} messages to other nodes{}; the "
-                  "step on the node costs as much as {:.1f}, and the copies of {} bytes as {:.1f}",
-                  saved, counts ? "" : " and their answers", step, load.bytes_leaving, copies)};
+      fmt::format("joining messages saves the busiest rank {} messages to other {}s{}; the step on "
+                  "the {} costs as much as {:.1f}, and the copies of {} bytes as {:.1f}",
+                  saved, name_of(kind), counts ? "" : " and their answers", name_of(kind), step,
+                  load.bytes_leaving, copies)};
 }
 
 SparseLoad measure_load(const mpi::Comm& comm, mpi::Region region,
                         std::span<const int> destinations, std::span<const Offset> bytes) {
   const mpi::Topology& regions = comm.regions(region);
   if (sdde::counts_messages_first(regions)) return count_load(comm, region, destinations, bytes);
-  SparseLoad mine;
-  mine.regions = own_load(regions, comm.rank(), destinations, bytes, mine);
+  const SparseLoad mine = load_of_rank(regions, comm.rank(), destinations, bytes);
   std::array<Offset, 4> most = {mine.messages, mine.messages_leaving, mine.regions,
                                 mine.bytes_leaving};
   mpi::max_in_place<Offset>(comm, most);
@@ -82,17 +89,16 @@ std::string explain_choice(const mpi::Comm& comm, std::span<const int> destinati
   const SparseLoad load = measure_load(comm, region, destinations, bytes);
   const mpi::Topology& regions = comm.regions(region);
   const mpi::SparseExchange& set = comm.settings().sparse_exchange;
-  const SparseChoice choice = choose_sparse_exchange(regions, load, comm.sparse_costs());
+  const SparseChoice choice = choose_sparse_exchange(regions, load, comm.sparse_costs(), region);
   const bool is_chosen = set.is_automatic();
   return fmt::format(
       "sparse exchange: {} ({})\n"
-      "  ranks {}, {} {}\n"
+      "  ranks {}, {}s {}\n"
       "  most of any rank: {} messages, {} of them to {} others of these with {} bytes\n"
       "  {}{}\n",
       (is_chosen ? choice.algorithm : set).name(),
-      is_chosen ? "chosen" : "set for this communicator", regions.n_ranks(),
-      region == mpi::Region::domain ? "domains" : "nodes", regions.n_nodes(), load.messages,
-      load.messages_leaving, load.regions, load.bytes_leaving,
+      is_chosen ? "chosen" : "set for this communicator", regions.n_ranks(), name_of(region),
+      regions.n_nodes(), load.messages, load.messages_leaving, load.regions, load.bytes_leaving,
       is_chosen ? "" : fmt::format("by itself {}: ", choice.algorithm.name()), choice.reason);
 }
 

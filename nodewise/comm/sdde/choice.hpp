@@ -27,9 +27,14 @@ bool choice_needs_load(const mpi::Topology& regions);
 
 /// Local. The rule behind `automatic`: messages are joined where the messages that this saves the
 /// busiest rank cost more than the step in the region and the copies do. The same on every rank if
-/// the load and the costs are.
+/// the load and the costs are. `kind` is what the reason calls a region.
 SparseChoice choose_sparse_exchange(const mpi::Topology& regions, const SparseLoad& load,
-                                    const mpi::SparseCosts& costs);
+                                    const mpi::SparseCosts& costs,
+                                    mpi::Region kind = mpi::Region::node);
+
+/// Local. What `rank` brings: bytes[i] go to destinations[i], itself left out.
+SparseLoad load_of_rank(const mpi::Topology& regions, int rank, std::span<const int> destinations,
+                        std::span<const Offset> bytes);
 
 /// Collective; one allreduce. The greatest load of any rank. `bytes[i]` go to destinations[i].
 SparseLoad measure_load(const mpi::Comm& comm, mpi::Region region,

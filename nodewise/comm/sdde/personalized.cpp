@@ -46,22 +46,17 @@ void send_counted(const Channel& channel, SendRequests& outbox, ReceiveBuffers& 
   count_wait(channel, outbox, inbox);
 }
 
-void send_expected(const Channel& channel, SendRequests& outbox, ReceiveBuffers& inbox,
-                   Offset n_receives) {
-  outbox.take_own(inbox);
-  outbox.post(false);
-  while (inbox.n_ended() < n_receives) receive_piece(channel, inbox);
-  outbox.wait();
-  count_wait(channel, outbox, inbox);
-}
-
 void expected(Call& call) {
   call.counts = count_messages(
       call.channel, call.sends,
       {.failed = call.error.has_value(), .n_receives = call.n_receives, .by_rank = false});
   if (call.is_void()) return;
   SendRequests outbox(call.channel, call.sends);
-  send_expected(call.channel, outbox, call.inbox, *call.n_receives);
+  outbox.take_own(call.inbox);
+  outbox.post(false);
+  while (call.inbox.n_ended() < *call.n_receives) receive_piece(call.channel, call.inbox);
+  outbox.wait();
+  count_wait(call.channel, outbox, call.inbox);
 }
 
 void personalized(Call& call) {

@@ -74,7 +74,8 @@ SparseLoad load_of(const Call& call) {
 SparseExchange algorithm_for(const Call& call, const SparseExchange& asked) {
   const mpi::Topology& regions = call.channel.regions();
   if (asked.is_automatic()) {
-    return choose_sparse_exchange(regions, load_of(call), call.channel.comm.sparse_costs())
+    return choose_sparse_exchange(regions, load_of(call), call.channel.comm.sparse_costs(),
+                                  call.channel.region)
         .algorithm;
   }
   const std::string& unjoined = asked->unjoined;

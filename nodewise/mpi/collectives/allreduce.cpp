@@ -210,11 +210,10 @@ std::string counted(std::int64_t n, const std::string& thing) {
 
 /// "16 ranks" or "1 to 16 ranks": how many a node has.
 std::string ranks_of_a_node(const Topology& topology) {
-  std::size_t least = topology.ranks_on(0).size();
-  std::size_t most = least;
-  for (int n = 1; n < topology.n_nodes(); ++n) {
+  const std::size_t most = topology.most_ranks_on_a_node();
+  std::size_t least = most;
+  for (int n = 0; n < topology.n_nodes(); ++n) {
     least = std::min(least, topology.ranks_on(n).size());
-    most = std::max(most, topology.ranks_on(n).size());
   }
   const std::string text = counted(static_cast<std::int64_t>(most), "rank");
   return least == most ? text : std::to_string(least) + " to " + text;

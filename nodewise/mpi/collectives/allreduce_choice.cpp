@@ -34,12 +34,6 @@ int rounds_of_doubling(std::size_t n) {
   return static_cast<int>(std::bit_width(n - 1));
 }
 
-std::size_t most_ranks(const Topology& topology) {
-  std::size_t most = 1;
-  for (int n = 0; n < topology.n_nodes(); ++n) most = std::max(most, topology.ranks_on(n).size());
-  return most;
-}
-
 Cost of_node_aware(const Topology& topology, std::size_t ranks) {
   Cost cost;
   const Schedule schedule = make_schedule(topology, 0);
@@ -64,7 +58,7 @@ Cost of_node_leaders(const Topology& topology, std::size_t ranks) {
 }  // namespace
 
 Offset longest_shared_out(const Topology& topology) {
-  const std::size_t ranks = most_ranks(topology);
+  const std::size_t ranks = topology.most_ranks_on_a_node();
   const Cost shared_out = of_node_aware(topology, ranks);
   const Cost leaders = of_node_leaders(topology, ranks).times(clearly);
   const double fewer_waits = leaders.empty - shared_out.empty;
