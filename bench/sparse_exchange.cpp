@@ -1,9 +1,11 @@
 // The algorithms of the sparse dynamic data exchange side by side: on random patterns, or on those
 // of matrices, where every rank sends to the owners of the columns it has entries in, by `constant`
 // the number of these columns (4 bytes), by `variable` the columns themselves (4 bytes each). A
-// Markdown table each, or with --json a line of JSON for each algorithm.
+// Markdown table each, or with --json a line of JSON for each algorithm; --output writes it to a
+// file, since a simulator may lose what is printed last.
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <optional>
 
@@ -36,6 +38,7 @@ struct Arguments {
   int exchanges = 3;  ///< of one sample
   int ranks_per_node = 0;
   bool json = false;
+  std::string output;
 };
 
 /// What this rank sends, ascending.
@@ -159,28 +162,28 @@ std::vector<Entrant> measure(const mpi::Comm& comm, const Sends& sends,
   return entrants;
 }
 
-void print_table(const std::string& pattern, const std::string& choice,
+void print_table(std::ostream& out, const std::string& pattern, const std::string& choice,
                  std::span<const Entrant> entrants) {
   const auto base = std::ranges::find(entrants, "nonblocking", &Entrant::name);
-  std::cout << fmt::format("#### {}\n\n{}\n", pattern, choice)
-            << "| algorithm | off-node messages | of the busiest rank | exchange, ms | "
-               "nonblocking / this |\n|---|---|---|---|---|\n";
+  out << fmt::format("#### {}\n\n{}\n", pattern, choice)
+      << "| algorithm | off-node messages | of the busiest rank | exchange, ms | "
+         "nonblocking / this |\n|---|---|---|---|---|\n";
   for (const Entrant& e : entrants) {
-    std::cout << fmt::format("| {} | {} | {} | {} | {} |\n", e.name, e.messages_off_node, e.busiest,
-                             to_text(spread(e.ms), 3), to_text(spread(ratios(base->ms, e.ms)), 2));
+    out << fmt::format("| {} | {} | {} | {} | {} |\n", e.name, e.messages_off_node, e.busiest,
+                       to_text(spread(e.ms), 3), to_text(spread(ratios(base->ms, e.ms)), 2));
   }
-  std::cout << "\n" << std::flush;
+  out << "\n" << std::flush;
 }
 
-void print_json(const std::string& pattern, const mpi::Topology& topology,
+void print_json(std::ostream& out, const std::string& pattern, const mpi::Topology& topology,
                 std::span<const Entrant> entrants) {
   for (const Entrant& e : entrants) {
-    std::cout << fmt::format(
-                     "{{\"pattern\": \"{}\", \"nodes\": {}, \"ranks\": {}, \"algorithm\": \"{}\", "
-                     "\"messages\": {}, \"most_messages\": {}, \"ms\": [{:.4g}]}}",
-                     pattern, topology.n_nodes(), topology.n_ranks(), e.name, e.messages_off_node,
-                     e.busiest, fmt::join(e.ms, ", "))
-              << std::endl;
+    out << fmt::format(
+               "{{\"pattern\": \"{}\", \"nodes\": {}, \"ranks\": {}, \"algorithm\": \"{}\", "
+               "\"messages\": {}, \"most_messages\": {}, \"ms\": [{:.4g}]}}",
+               pattern, topology.n_nodes(), topology.n_ranks(), e.name, e.messages_off_node,
+               e.busiest, fmt::join(e.ms, ", "))
+        << std::endl;
   }
 }
 
@@ -192,8 +195,15 @@ void compare(const mpi::Comm& comm, const Sends& sends, const Arguments& argumen
   const std::string choice = comm::explain_choice(comm, sends.destinations, bytes);
   const std::vector<Entrant> entrants = measure(comm, sends, arguments);
   if (!comm.is_root()) return;
-  if (arguments.json) return print_json(sends.name, comm.topology(), entrants);
-  print_table(sends.name, choice, entrants);
+  std::ofstream file;
+  if (!arguments.output.empty()) file.open(arguments.output, std::ios::app);
+  std::ostream& out = file.is_open() ? file : std::cout;
+  if (arguments.json) {
+    print_json(out, sends.name, comm.topology(), entrants);
+  } else {
+    print_table(out, sends.name, choice, entrants);
+  }
+  if (!out) throw Error(ErrorCode::file_io, "cannot write to '" + arguments.output + "'");
 }
 
 void compare_kinds(const std::string& name, const Matrix& A, const Arguments& arguments) {
@@ -233,6 +243,8 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"constant", "variable"}));
   app.add_option("--repeats", arguments.repeats, "samples of each")->check(CLI::PositiveNumber);
   app.add_option("--exchanges", arguments.exchanges, "in one sample")->check(CLI::PositiveNumber);
+  app.add_option("--output", arguments.output,
+                 "file that is added to, in place of standard output");
   app.add_flag("--json", arguments.json, "lines of JSON in place of tables");
   add_ranks_per_node(app, arguments.ranks_per_node);
   return run_program(app, argc, argv, [&] { run(arguments); });

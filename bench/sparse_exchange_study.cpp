@@ -41,19 +41,30 @@ struct Arguments {
   std::vector<std::string> problems, matrices;
 };
 
-/// To the owner of each column that a rank has entries in and does not own.
-predict::SparseSends sends_of(const Matrix& A, const mpi::Topology& topology, bool strided) {
+/// A matrix by virtual ranks, whose rows begin at `starts`.
+struct Dealt {
+  Matrix A;
+  std::vector<GlobalIndex> starts;
+};
+
+/// As a program has them that reads the matrix, or by turns.
+Dealt deal_out(const Matrix& A, const mpi::Topology& topology, bool strided) {
   const int n_ranks = topology.n_ranks();
-  const auto owners = partition::owners(strided ? "strided" : "contiguous", {A, topology, 1});
+  if (!strided) return {A, comm::uniform_starts(A.rows().n_global(), n_ranks)};
+  const auto owners = partition::owners("strided", {A, topology, 1});
   const partition::PartOrder order = partition::order_of_parts(owners, n_ranks);
-  const Matrix placed = partition::in_order(A, order);
-  const auto& starts = order.starts;
-  const auto ghosts = matrix::virtual_ghosts(placed.on(), starts, starts);
+  return {partition::in_order(A, order), order.starts};
+}
+
+/// To the owner of each column that a rank has entries in and does not own.
+predict::SparseSends sends_of(const Matrix& matrix, const mpi::Topology& topology, bool strided) {
+  const auto [A, starts] = deal_out(matrix, topology, strided);
+  const auto ghosts = matrix::virtual_ghosts(A.on(), starts, starts);
   predict::SparseSends sends;
-  for (int r = 0; r < n_ranks; ++r) {
+  for (std::size_t r = 0; r + 1 < starts.size(); ++r) {
     auto& mine = sends.emplace_back();
     int owner = 0;
-    for (const GlobalIndex column : ghosts[static_cast<std::size_t>(r)]) {  // ascending
+    for (const GlobalIndex column : ghosts[r]) {  // ascending
       while (starts[static_cast<std::size_t>(owner) + 1] <= column) ++owner;
       if (mine.empty() || mine.back().to != owner) mine.push_back({owner, 0});
       mine.back().bytes += int_bytes;

@@ -1,9 +1,8 @@
 """Hierarchies of the dissertation's chapter 7, predicted for many ranks of Blue Waters."""
 
-import json
 import math
-import pathlib
-import tempfile
+
+from study import kept
 
 OPERATIONS = {"product": "A x", "restriction": "R x", "splitting": "splitting", "interpolation": "interpolation",
               "interpolation_rows": "rows for A P", "product_rows": "rows for R (A P)"}
@@ -14,9 +13,9 @@ COMMON = ["--preset", "default", "-m", "blue-waters", "--ranks-per-node", "16"]
 ASSUMPTIONS = (
     "Messages are counted by the code that plans them, for virtual ranks, 16 a node; their times are the formula's (max-rate, queue "
     "search) for the machine file `blue-waters`. Nothing is measured.",
-    "Rotated diffusion: bilinear elements, angle π/4, ε = 0.001, strength 0.25. The paper has 10 million rows; here are fewer, "
-    "on as many fewer processes, so that each has as many.",
+    "Rotated diffusion: bilinear elements, angle π/4, ε = 0.001, strength 0.25.",
 )
+FEWER = "The paper has 10 million rows; here are fewer, on as many fewer processes, so that each has as many."
 
 
 def rotated(n):
@@ -29,10 +28,8 @@ def laplace(n):
 
 def predict(study, ranks, *words):
     """The report of a prediction."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "prediction.json"
-        study.text("cli/nodewise", "predict", *words, *COMMON, "--virtual-ranks", ranks, "--quiet", "--json", path)
-        return json.loads(path.read_text(encoding="utf-8"))
+    words = ["predict", *map(str, words), *COMMON, "--virtual-ranks", str(ranks), "--quiet"]
+    return kept(words, lambda path: study.text("cli/nodewise", *words, "--json", path))
 
 
 def seconds(exchange):
@@ -45,11 +42,6 @@ def gain(level, operation, route="three_step"):
     if not routes or seconds(routes["direct"]) == 0:
         return None
     return seconds(routes["direct"]) / seconds(routes[route])
-
-
-def first_to_gain(levels):
-    """The finest level on which products over three steps are quicker than direct ones."""
-    return next((k for k, level in enumerate(levels[:-1]) if (gain(level, "product") or 0) > 1), None)
 
 
 FLOP_S = 1.6e-9  # a product's, as performance/sparser-levels.md takes it for Blue Waters, whose file has none
