@@ -406,5 +406,20 @@ TEST(Allgather, ManyCallsDoNotMix) {
   });
 }
 
+TEST(AlltoallvChoice, GrowsWithTheMessagesThatARankIsSpared) {
+  const auto limit = [](int nodes, int ranks) {
+    std::vector<int> node_of_rank;
+    for (int r = 0; r < nodes * ranks; ++r) node_of_rank.push_back(r / ranks);
+    return automatic_alltoallv_bytes(Topology(node_of_rank));
+  };
+  EXPECT_EQ(limit(1, 16), 0);
+  EXPECT_EQ(limit(2, 16), 0);   // 16 messages straight, 1 joined
+  EXPECT_EQ(limit(4, 4), 0);    // 12 and 1
+  EXPECT_EQ(limit(8, 4), 264);  // 28 and 2
+  EXPECT_EQ(limit(4, 16), 768);
+  EXPECT_EQ(limit(8, 16), 1024);
+  EXPECT_EQ(limit(64, 1), 0);  // nothing is joined
+}
+
 }  // namespace mpi_alltoallv_test
 }  // namespace nodewise::mpi::collectives

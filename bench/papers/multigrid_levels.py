@@ -44,4 +44,4 @@ def draw_levels(axes, found):
         axis.set(title=name, xlabel="level", xticks=range(len(levels) - 1))
         plain_log(axis)
     axes[0].set_ylabel("direct / three steps")
-    axes[0].legend(fontsize=7)
+    axes[len(found) - 1].legend(fontsize=7, bbox_to_anchor=(1.02, 1), loc="upper left")

@@ -81,4 +81,4 @@ def draw_scaling(axes, found):
         axis.set(xscale="log", title=name, xlabel="processes", ylabel="predicted ms")
         axis.set_xticks(ranks, [f"{r:,}" for r in ranks])
         axis.xaxis.set_minor_locator(NullLocator())
-    axes[0].legend(fontsize=6)
+    axes[len(found) - 1].legend(fontsize=7, bbox_to_anchor=(1.02, 1), loc="upper left")

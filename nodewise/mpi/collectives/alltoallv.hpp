@@ -10,9 +10,11 @@
 
 namespace nodewise::mpi::collectives {
 
-/// The longest block, in bytes and on average over all pairs of ranks, with which `automatic` uses
-/// the node-aware algorithm.
-constexpr Offset automatic_alltoallv_bytes = 1024;
+/// Local. The longest block, in bytes and on average over all pairs of ranks, with which
+/// `automatic` uses the node-aware algorithm; 0: with none. It grows with the messages between
+/// nodes that a rank is spared, of which fifteen are worth the two steps on the node, to 1 KiB
+/// (docs/collectives.md).
+Offset automatic_alltoallv_bytes(const Topology& topology);
 
 /// One side of an alltoallv: counts[r] elements for, or from, rank r at element starts[r].
 struct Side {

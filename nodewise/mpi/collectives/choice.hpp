@@ -15,12 +15,12 @@ inline bool can_share_out(const Topology& topology) {
 }
 
 /// Local. The method that is set; by itself the node-aware one for data of at most `most_bytes`
-/// where ranks can share out something, otherwise MPI's own.
+/// (0: none) where ranks can share out something, otherwise MPI's own.
 template <class Method>
 const Method& chosen(const Choice<Method>& setting, const Topology& topology, Offset bytes,
                      Offset most_bytes) {
   if (!setting.is_automatic()) return *setting;
-  const bool is_node_aware = can_share_out(topology) && bytes <= most_bytes;
+  const bool is_node_aware = can_share_out(topology) && most_bytes > 0 && bytes <= most_bytes;
   return Method::family().find(is_node_aware ? "node_aware" : "mpi");
 }
 
