@@ -95,20 +95,12 @@ std::array<double, 3> Beam::coordinates(const Place& place) const {
 }
 
 std::span<const Field<BeamOptions>> beam_fields() {
-  static const std::vector<Field<BeamOptions>> fields = {field(
-      "traction", &BeamOptions::traction,
-      "What the force of `problem_rhs` pulls at: the beam's free end, or all of the surface of "
-      "its soft half",
-      {"end", "surface"})};
+  static const std::vector<Field<BeamOptions>> fields = {
+      field("traction", &BeamOptions::traction, traction_meaning, {"end", "surface"})};
   return fields;
 }
 
 namespace {
-
-/// The rows of a point.
-constexpr int beam_unknowns = 3;
-/// The force by area, along the last axis.
-constexpr double beam_traction = -0.01;
 
 MatrixSize beam_size(const GalleryOptions& options) {
   const double n = options.n;

@@ -13,6 +13,14 @@ namespace nodewise::io::problems {
 /// What the force of the right-hand side pulls at: the free end, or all that is outside of the
 /// second half.
 enum class Traction { end, surface };
+inline constexpr const char* traction_meaning =
+    "What the force of `problem_rhs` pulls at: the beam's free end, or all of the surface of its "
+    "soft half";
+
+/// The rows of a point.
+inline constexpr int beam_unknowns = 3;
+/// The force by area, along the last axis.
+inline constexpr double beam_traction = -0.01;
 
 struct BeamOptions {
   Traction traction = Traction::end;

@@ -16,7 +16,7 @@ namespace nodewise::io::problems {
 
 /// Of the field `seed`, which several problems have.
 inline constexpr const char* seed_meaning =
-    "Seed of random matrices and graphs, and of the unstructured mesh";
+    "Seed of random matrices and graphs, and of unstructured meshes";
 
 /// Of a problem without options of its own.
 inline void check_nothing(const GalleryOptions& /*options*/) {}

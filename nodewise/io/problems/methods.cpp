@@ -21,6 +21,7 @@ const ModelProblem& grad_div3d_problem();
 const ModelProblem& dg2d_problem();
 const ModelProblem& dg3d_problem();
 const ModelProblem& beam_problem();
+const ModelProblem& unstructured_beam_problem();
 const ModelProblem& dg_elasticity2d_problem();
 const ModelProblem& dg_elasticity3d_problem();
 const ModelProblem& holstein_hubbard_problem();
@@ -44,6 +45,7 @@ Family<ModelProblem>& ModelProblem::family() {
                                                   &problems::dg2d_problem(),
                                                   &problems::dg3d_problem(),
                                                   &problems::beam_problem(),
+                                                  &problems::unstructured_beam_problem(),
                                                   &problems::dg_elasticity2d_problem(),
                                                   &problems::dg_elasticity3d_problem(),
                                                   &problems::holstein_hubbard_problem()});

@@ -16,10 +16,7 @@ std::span<const Field<UnstructuredOptions>> unstructured_fields() {
   using S = UnstructuredOptions;
   static const std::vector<Field<S>> fields = {
       field("seed", &S::seed, seed_meaning, 0),
-      field("shuffled", &S::shuffled,
-            "Successive points of the mesh whose numbers are shuffled: few keep neighbours "
-            "together, as mesh generators do, and as many as there are scatter them",
-            1)};
+      field("shuffled", &S::shuffled, shuffled_meaning, 1)};
   return fields;
 }
 
