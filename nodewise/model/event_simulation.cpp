@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <queue>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "nodewise/base/error.hpp"
 #include "nodewise/base/hash.hpp"
+#include "nodewise/model/event_queue.hpp"
 #include "nodewise/model/timetable.hpp"
 
 namespace nodewise::model {
@@ -71,36 +72,67 @@ void check_messages(const MessageStages& stages, int n_ranks) {
   }
 }
 
-const MessageCost& cost_of(const std::vector<MessageCost>& table, std::int64_t bytes) {
-  const auto above =
-      std::upper_bound(table.begin(), table.end(), bytes,
-                       [](std::int64_t b, const MessageCost& cost) { return b < cost.from_bytes; });
-  return *(above - 1);
-}
-
-/// A rank posts its next message.
-struct Event {
-  double time;
-  std::uint64_t number;  // of those at one instant the lowest comes first
-  std::size_t rank;
+/// What a kind of message costs, its handshake apart.
+struct Cost {
+  double send_overhead, receive_overhead, latency, seconds_per_byte, handshake;
 };
-struct Later {
-  bool operator()(const Event& a, const Event& b) const {
-    return a.time != b.time ? a.time > b.time : a.number > b.number;
+
+/// The costs of one table by length.
+class CostTable {
+ public:
+  explicit CostTable(const std::vector<MessageCost>& table) {
+    for (const MessageCost& cost : table) {
+      from_bytes_.push_back(cost.from_bytes);
+      costs_.push_back({cost.send_overhead, cost.receive_overhead, cost.latency,
+                        cost.seconds_per_byte,
+                        std::max(0.0, cost.latency - table.front().latency)});
+    }
   }
+
+  const Cost* of(std::int64_t bytes) const {
+    const auto above = std::upper_bound(from_bytes_.begin(), from_bytes_.end(), bytes);
+    return &costs_[static_cast<std::size_t>(above - from_bytes_.begin()) - 1];
+  }
+
+ private:
+  std::vector<std::int64_t> from_bytes_;
+  std::vector<Cost> costs_;
 };
 
-struct RankState {
-  std::size_t stage = 0;
-  std::size_t posted = 0;  // of the stage's messages
-  bool receiving = false;  // all are posted
-  double clock = 0;        // when its processor is free
+/// A message that is to be posted.
+struct Message {
+  int to;
+  double bytes;
+  const Cost* cost;
 };
 
 /// The way of a message that has been posted.
 struct Arrived {
   double time;
   double overhead;
+};
+
+/// The messages of all ranks in one stage, one rank after the other.
+struct Stage {
+  /// Those that a rank has received of its own.
+  struct Inbox {
+    std::size_t begin = 0;  // in `arrived`
+    std::size_t n_expected = 0, n_arrived = 0;
+  };
+
+  std::vector<Message> messages;
+  std::vector<std::size_t> begins;  // of each rank's
+  std::vector<Inbox> inboxes;
+  std::vector<Arrived> arrived;
+  std::size_t n_unfinished = 0;  // ranks
+};
+
+struct RankState {
+  std::size_t stage = 0;
+  std::size_t next = 0;  // of the stage's messages, and behind its last
+  std::size_t end = 0;
+  bool receiving = false;  // all are posted
+  double clock = 0;        // when its processor is free
 };
 
 /// The bytes of the shortest message, or 0.
@@ -118,7 +150,14 @@ class Simulation {
  public:
   Simulation(const MessageStages& stages, const mpi::Topology& topology, const EventCosts& costs,
              std::uint64_t order)
-      : stages_(stages), topology_(topology), costs_(costs), order_(order) {
+      : given_(stages),
+        topology_(topology),
+        costs_(costs),
+        order_(order),
+        on_domain_(costs.on_domain),
+        on_node_(costs.on_node),
+        off_node_(costs.off_node),
+        stages_(stages.size()) {
     const auto n_ranks = static_cast<std::size_t>(topology.n_ranks());
     const auto n_nodes = static_cast<std::size_t>(topology.n_nodes());
     const double least = least_bytes(stages);
@@ -130,22 +169,14 @@ class Simulation {
     inward_.resize(n_nodes, card);
     memory_.resize(n_nodes, memory);
     links_.resize(static_cast<std::size_t>(std::max(costs.links.n_links, 0)), link);
-    expected_.assign(stages.size(), std::vector<std::int64_t>(n_ranks, 0));
-    arrivals_.assign(stages.size(), std::vector<std::vector<Arrived>>(n_ranks));
     times_.finished.assign(stages.size(), std::vector<double>(n_ranks, 0));
-    for (std::size_t s = 0; s < stages.size(); ++s) {
-      for (const auto& sends : stages[s]) {
-        for (const SentMessage& m : sends) ++expected_[s][static_cast<std::size_t>(m.to)];
-      }
-    }
   }
 
   StageTimes run() {
     if (stages_.empty()) return {};
     for (std::size_t r = 0; r < ranks_.size(); ++r) begin_stage(r);
     while (!events_.empty()) {
-      const Event event = events_.top();
-      events_.pop();
+      const Event event = events_.pop();
       post(event.rank, event.time);
     }
     return std::move(times_);
@@ -157,108 +188,129 @@ class Simulation {
     return order_ == 0 ? number : hash64(number, order_);
   }
 
-  const std::vector<MessageCost>& table(std::size_t from, int to) const {
+  const CostTable& table(std::size_t from, int to) const {
     const int rank = static_cast<int>(from);
-    if (!topology_.same_node(rank, to)) return costs_.off_node;
+    if (!topology_.same_node(rank, to)) return off_node_;
     const bool near = !costs_.on_domain.empty() && topology_.same_domain(rank, to);
-    return near ? costs_.on_domain : costs_.on_node;
+    return near ? on_domain_ : on_node_;
   }
 
   // Ranks.
 
+  /// Lays out a stage's messages when the first rank begins it.
+  void open(std::size_t s) {
+    Stage& stage = stages_[s];
+    stage.n_unfinished = ranks_.size();
+    stage.inboxes.resize(ranks_.size());
+    stage.begins.reserve(ranks_.size() + 1);
+    stage.begins.push_back(0);
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      for (const SentMessage& m : given_[s][r]) {
+        stage.messages.push_back({m.to, static_cast<double>(m.bytes), table(r, m.to).of(m.bytes)});
+        ++stage.inboxes[static_cast<std::size_t>(m.to)].n_expected;
+      }
+      stage.begins.push_back(stage.messages.size());
+    }
+    std::size_t begin = 0;
+    for (Stage::Inbox& inbox : stage.inboxes) {
+      inbox.begin = std::exchange(begin, begin + inbox.n_expected);
+    }
+    stage.arrived.resize(begin);
+  }
+
   void begin_stage(std::size_t r) {
     RankState& rank = ranks_[r];
-    rank.posted = 0;
+    if (stages_[rank.stage].inboxes.empty()) open(rank.stage);
+    rank.next = stages_[rank.stage].begins[r];
+    rank.end = stages_[rank.stage].begins[r + 1];
     rank.receiving = false;
     schedule_next_post(r);
   }
 
   void schedule_next_post(std::size_t r) {
     RankState& rank = ranks_[r];
-    const auto& sends = stages_[rank.stage][r];
-    if (rank.posted == sends.size()) {
+    if (rank.next == rank.end) {
       rank.receiving = true;
       return end_stage_if_complete(r, rank.stage);
     }
-    const SentMessage& m = sends[rank.posted];
-    rank.clock += cost_of(table(r, m.to), m.bytes).send_overhead;
+    rank.clock += stages_[rank.stage].messages[rank.next].cost->send_overhead;
     events_.push({rank.clock, next_number(), r});
   }
 
   void post(std::size_t r, double now) {
     RankState& rank = ranks_[r];
-    const SentMessage& m = stages_[rank.stage][r][rank.posted];
-    const std::vector<MessageCost>& costs = table(r, m.to);
-    const MessageCost& cost = cost_of(costs, m.bytes);
-    const double handshake = std::max(0.0, cost.latency - costs.front().latency);
+    Stage& stage = stages_[rank.stage];
+    const Message& m = stage.messages[rank.next++];
     const int from_node = topology_.node(static_cast<int>(r));
     const int to_node = topology_.node(m.to);
-    const double arrival =
-        from_node == to_node
-            ? cross_node(from_node, static_cast<double>(m.bytes), cost, now, now + handshake)
-            : cross_network(from_node, to_node, static_cast<double>(m.bytes), cost, now,
-                            now + handshake);
+    const double arrival = from_node == to_node ? cross_node(from_node, m, now)
+                                                : cross_network(from_node, to_node, m, now);
     const auto to = static_cast<std::size_t>(m.to);
-    arrivals_[rank.stage][to].push_back({arrival, cost.receive_overhead});
+    Stage::Inbox& inbox = stage.inboxes[to];
+    stage.arrived[inbox.begin + inbox.n_arrived++] = {arrival, m.cost->receive_overhead};
     end_stage_if_complete(to, rank.stage);
-    ++rank.posted;
     schedule_next_post(r);
   }
 
   /// Once all messages for a rank are posted, and its own, it is known when it has received them.
-  void end_stage_if_complete(std::size_t r, std::size_t stage) {
+  void end_stage_if_complete(std::size_t r, std::size_t s) {
     RankState& rank = ranks_[r];
-    if (rank.stage != stage || !rank.receiving) return;
-    if (std::cmp_less(arrivals_[stage][r].size(), expected_[stage][r])) return;
-    std::vector<Arrived> arrivals = std::exchange(arrivals_[stage][r], {});
+    if (rank.stage != s || !rank.receiving) return;
+    Stage& stage = stages_[s];
+    const Stage::Inbox& inbox = stage.inboxes[r];
+    if (inbox.n_arrived < inbox.n_expected) return;
+    const std::span<Arrived> arrivals(stage.arrived.data() + inbox.begin, inbox.n_expected);
     std::sort(arrivals.begin(), arrivals.end(), [](const Arrived& a, const Arrived& b) {
       return std::tie(a.time, a.overhead) < std::tie(b.time, b.overhead);
     });
     for (const Arrived& arrival : arrivals) {
       rank.clock = std::max(rank.clock, arrival.time) + arrival.overhead;
     }
-    times_.finished[stage][r] = rank.clock;
+    times_.finished[s][r] = rank.clock;
+    if (--stage.n_unfinished == 0) stage = {};
     if (++rank.stage < stages_.size()) begin_stage(r);
   }
 
   // Messages: when one that leaves at `time` arrives. Its handshake is a part of its latency.
 
-  double cross_node(int node, double bytes, const MessageCost& cost, double now, double time) {
-    const double busy = bytes * costs_.memory_seconds_per_byte;
+  double cross_node(int node, const Message& m, double now) {
+    const double time = now + m.cost->handshake;
+    const double busy = m.bytes * costs_.memory_seconds_per_byte;
     const double begin = memory_[static_cast<std::size_t>(node)].claim(now, time, busy);
-    return begin + cost.latency - (time - now) + std::max(busy, bytes * cost.seconds_per_byte);
+    return begin + m.cost->latency - (time - now) +
+           std::max(busy, m.bytes * m.cost->seconds_per_byte);
   }
 
-  double cross_network(int from_node, int to_node, double bytes, const MessageCost& cost,
-                       double now, double time) {
-    const double busy = costs_.gap + bytes * costs_.nic_seconds_per_byte;
-    double slowest = std::max(cost.seconds_per_byte, costs_.nic_seconds_per_byte);
+  double cross_network(int from_node, int to_node, const Message& m, double now) {
+    const double time = now + m.cost->handshake;
+    const double busy = costs_.gap + m.bytes * costs_.nic_seconds_per_byte;
+    double slowest = std::max(m.cost->seconds_per_byte, costs_.nic_seconds_per_byte);
     double head = outward_[static_cast<std::size_t>(from_node)].claim(now, time, busy);
-    head += cost.latency - (time - now);
+    head += m.cost->latency - (time - now);
     path_.clear();
     if (costs_.links.n_links > 0) costs_.links.find_path(from_node, to_node, path_);
     for (const int link : path_) {
       head = links_.at(static_cast<std::size_t>(link))
-                 .claim(now, head, bytes * costs_.links.seconds_per_byte) +
+                 .claim(now, head, m.bytes * costs_.links.seconds_per_byte) +
              costs_.links.hop_latency;
       slowest = std::max(slowest, costs_.links.seconds_per_byte);
     }
     head = inward_[static_cast<std::size_t>(to_node)].claim(now, head, busy);
-    return head + bytes * slowest;
+    return head + m.bytes * slowest;
   }
 
-  const MessageStages& stages_;
+  const MessageStages& given_;
   const mpi::Topology& topology_;
   const EventCosts& costs_;
   const std::uint64_t order_;
-  std::priority_queue<Event, std::vector<Event>, Later> events_;
+  const CostTable on_domain_, on_node_, off_node_;
+  std::vector<Stage> stages_;  // empty before the first rank begins one, and behind the last
+  EventQueue events_;
   std::uint64_t n_events_ = 0;
   std::vector<RankState> ranks_;
   std::vector<Timetable> outward_, inward_, memory_;  // of each node
   std::vector<Timetable> links_;
-  std::vector<int> path_;                            // of the message that is posted
-  std::vector<std::vector<std::int64_t>> expected_;  // messages, by stage and rank
-  std::vector<std::vector<std::vector<Arrived>>> arrivals_;
+  std::vector<int> path_;  // of the message that is posted
   StageTimes times_;
 };
 

@@ -118,9 +118,10 @@ void Timetable::split_if_large(std::size_t block) {
 
 void Timetable::measure(std::size_t block) {
   Block& b = blocks_[block];
-  b.longest_pause = 0;
-  for (std::size_t i = 0; i < b.claims.size(); ++i) {
-    b.longest_pause = std::max(b.longest_pause, pause_behind({block, i}, b.claims[i].end));
+  const std::size_t last = b.claims.size() - 1;
+  b.longest_pause = std::max(0.0, pause_behind({block, last}, b.claims[last].end));
+  for (std::size_t i = 0; i < last; ++i) {
+    b.longest_pause = std::max(b.longest_pause, b.claims[i + 1].begin - b.claims[i].end);
   }
 }
 

@@ -16,7 +16,7 @@ SOURCE = pathlib.Path(os.environ.get("NODEWISE_SOURCE_DIR", pathlib.Path(__file_
 PROGRAM = os.environ.get("NODEWISE_CLI", str(SOURCE / "build" / "cli" / "nodewise"))
 OPEN_MPI = "mpirun --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1"
 LAUNCHER = shlex.split(os.environ.get("NODEWISE_MPIEXEC", OPEN_MPI))
-TIMEOUT_S = 60  # far more than any of these runs takes: a run that needs it hangs
+TIMEOUT_S = 180  # far more than any of these runs takes, on a busy machine too: a run that needs it hangs
 
 
 class Result:
