@@ -13,8 +13,8 @@ PREDICTED_TIMES = (
     "on the torus, of the busiest rank of each stage, for the machine file `blue-waters` (table 3.1): exchanges alone, no "
     "arithmetic. The paper measured whole products.")
 BEAM_STANDS = (
-    "The elastic beam of the gallery, 8 : 1 : 1 in linear tetrahedra, stands for the paper's unstructured mesh; rows are dealt "
-    "out evenly in the order of the grid; classical coarsening with the library's defaults, of each displacement by itself.")
+    "The elastic beam of the gallery on its irregular mesh of linear tetrahedra, 8 : 1 : 1, stands for the paper's; rows are dealt "
+    "out evenly in the order of the mesh, layer by layer; classical coarsening with the library's defaults, of each displacement by itself.")
 
 
 def one(rows, **facts):
