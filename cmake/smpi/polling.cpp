@@ -14,6 +14,7 @@
 // us.
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <ctime>
 #include <memory>
 #include <vector>
@@ -24,6 +25,7 @@ extern "C" int smpi_nanosleep(const timespec* duration, timespec* rest);
 
 namespace {
 
+constexpr double plain_sleep_s = 1e-5;
 constexpr double shortest_sleep_s = 2e-7;
 constexpr double sleep_share = 1.0 / 16;  // of the wait so far
 constexpr double longest_sleep_s = 1e-4;  // who waits longer waits for a computation
@@ -35,12 +37,20 @@ void end_wait() {
   waiting_since = -1;
 }
 
+/// Whether what polls is timed.
+bool looks_are_fine() {
+  static const bool are_fine = std::getenv("NODEWISE_FINE_LOOKS") != nullptr;
+  return are_fine;
+}
+
 /// A rank that found nothing lets simulated time pass; without that it would look forever.
 void wait_a_little() {
-  const double now = MPI_Wtime();
-  if (waiting_since < 0) waiting_since = now;
-  const double sleep =
-      std::clamp(sleep_share * (now - waiting_since), shortest_sleep_s, longest_sleep_s);
+  double sleep = plain_sleep_s;
+  if (looks_are_fine()) {
+    const double now = MPI_Wtime();
+    if (waiting_since < 0) waiting_since = now;
+    sleep = std::clamp(sleep_share * (now - waiting_since), shortest_sleep_s, longest_sleep_s);
+  }
   const timespec duration = {0, static_cast<long>(1e9 * sleep)};
   smpi_nanosleep(&duration, nullptr);
 }
@@ -107,7 +117,7 @@ extern "C" int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
 
 extern "C" int MPI_Iallreduce(const void* mine, void* result, int count, MPI_Datatype type,
                               MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  if ((op != MPI_MIN && op != MPI_MAX) || mine == MPI_IN_PLACE || count == 0) {
+  if (!looks_are_fine() || (op != MPI_MIN && op != MPI_MAX) || mine == MPI_IN_PLACE || count == 0) {
     return PMPI_Iallreduce(mine, result, count, type, op, comm, request);
   }
   int bytes = 0;
