@@ -2,16 +2,18 @@
 // interface.
 //
 // Its nonblocking barrier is none: it lets every rank go on as soon as rank 0 has entered, so that
-// a sparse dynamic exchange ends too early and loses messages. Its nonblocking allreduce sends a
-// message from each rank to each other one. Those here disseminate: in round k a rank tells the
-// rank 2^k after it what it knows, and hears from the rank 2^k before it. That counts contributions
-// more than once, which a least or greatest value stands; other operations are left to SMPI.
+// a sparse dynamic exchange ends too early and loses messages. That here disseminates: in round k a
+// rank tells the rank 2^k after it, and hears from the rank 2^k before it.
 //
 // Its polling functions let time pass for each request that is looked at, which makes a thousand
 // ranks slow to simulate. Here a rank looks no further than the first that is not complete and
-// sleeps once a look; with smpi/test and smpi/iprobe set to 0 that is all. It sleeps the longer the
-// longer it has waited: it notices a message later by a sixteenth of the wait at most, or by 0.2
-// us.
+// sleeps once a look, for 10 us; with smpi/test and smpi/iprobe set to 0 that is all.
+//
+// Where what polls is timed, NODEWISE_FINE_LOOKS in the environment changes two things. A rank
+// sleeps the longer the longer it has waited, so that it notices a message later by a sixteenth of
+// the wait at most, or by 0.2 us. And a nonblocking allreduce, for which SMPI sends a message from
+// each rank to each other one, disseminates likewise. That counts contributions more than once,
+// which a least or greatest value stands; other operations are left to SMPI.
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
