@@ -56,10 +56,9 @@ class Simulator:
         self.cache.mkdir(exist_ok=True)
         self.limit = limit
 
-    def execute(self, nodes, cores, parameters, *program, eager=False, fine_looks=False):
-        """The finished process of a program on nodes x cores simulated ranks; looks for messages are fine where they are timed."""
+    def execute(self, nodes, cores, parameters, *program, eager=False):
+        """The finished process of a program on nodes x cores simulated ranks."""
         command = [self.simrun, *([] if eager else ["-f"]), "-n", nodes, "-c", cores,
-                   "-t", self.limit, "-p", parameters, *POLLING, *(COLLECTIVES if fine_looks else []), *program]
+                   "-t", self.limit, "-p", parameters, *POLLING, *COLLECTIVES, *program]
         return subprocess.run([str(c) for c in command], capture_output=True, text=True,
-                              env={**os.environ, "SIMRUN_CACHE": str(self.cache),
-                                   **({"NODEWISE_FINE_LOOKS": "1"} if fine_looks else {})})
+                              env={**os.environ, "SIMRUN_CACHE": str(self.cache)})

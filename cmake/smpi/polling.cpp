@@ -2,21 +2,20 @@
 // interface.
 //
 // Its nonblocking barrier is none: it lets every rank go on as soon as rank 0 has entered, so that
-// a sparse dynamic exchange ends too early and loses messages. That here disseminates: in round k a
-// rank tells the rank 2^k after it, and hears from the rank 2^k before it.
+// a sparse dynamic exchange ends too early and loses messages. Its nonblocking allreduce sends a
+// message from each rank to each other one. Those here disseminate: in round k a rank tells the
+// rank 2^k after it what it knows, and hears from the rank 2^k before it. That counts contributions
+// more than once, which a least or greatest value stands; other operations are left to SMPI.
+//
+// Its MPI_Test does not say that a null request is complete.
 //
 // Its polling functions let time pass for each request that is looked at, which makes a thousand
 // ranks slow to simulate. Here a rank looks no further than the first that is not complete and
-// sleeps once a look, for 10 us; with smpi/test and smpi/iprobe set to 0 that is all.
-//
-// Where what polls is timed, NODEWISE_FINE_LOOKS in the environment changes two things. A rank
-// sleeps the longer the longer it has waited, so that it notices a message later by a sixteenth of
-// the wait at most, or by 0.2 us. And a nonblocking allreduce, for which SMPI sends a message from
-// each rank to each other one, disseminates likewise. That counts contributions more than once,
-// which a least or greatest value stands; other operations are left to SMPI.
+// sleeps once a look; with smpi/test and smpi/iprobe set to 0 that is all. It sleeps the longer the
+// longer it has waited: it notices a message later by a sixteenth of the wait at most, or by
+// 0.2 us.
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <ctime>
 #include <memory>
 #include <vector>
@@ -27,7 +26,6 @@ extern "C" int smpi_nanosleep(const timespec* duration, timespec* rest);
 
 namespace {
 
-constexpr double plain_sleep_s = 1e-5;
 constexpr double shortest_sleep_s = 2e-7;
 constexpr double sleep_share = 1.0 / 16;  // of the wait so far
 constexpr double longest_sleep_s = 1e-4;  // who waits longer waits for a computation
@@ -39,20 +37,12 @@ void end_wait() {
   waiting_since = -1;
 }
 
-/// Whether what polls is timed.
-bool looks_are_fine() {
-  static const bool are_fine = std::getenv("NODEWISE_FINE_LOOKS") != nullptr;
-  return are_fine;
-}
-
 /// A rank that found nothing lets simulated time pass; without that it would look forever.
 void wait_a_little() {
-  double sleep = plain_sleep_s;
-  if (looks_are_fine()) {
-    const double now = MPI_Wtime();
-    if (waiting_since < 0) waiting_since = now;
-    sleep = std::clamp(sleep_share * (now - waiting_since), shortest_sleep_s, longest_sleep_s);
-  }
+  const double now = MPI_Wtime();
+  if (waiting_since < 0) waiting_since = now;
+  const double sleep =
+      std::clamp(sleep_share * (now - waiting_since), shortest_sleep_s, longest_sleep_s);
   const timespec duration = {0, static_cast<long>(1e9 * sleep)};
   smpi_nanosleep(&duration, nullptr);
 }
@@ -119,7 +109,7 @@ extern "C" int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
 
 extern "C" int MPI_Iallreduce(const void* mine, void* result, int count, MPI_Datatype type,
                               MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  if (!looks_are_fine() || (op != MPI_MIN && op != MPI_MAX) || mine == MPI_IN_PLACE || count == 0) {
+  if ((op != MPI_MIN && op != MPI_MAX) || mine == MPI_IN_PLACE || count == 0) {
     return PMPI_Iallreduce(mine, result, count, type, op, comm, request);
   }
   int bytes = 0;
@@ -134,7 +124,9 @@ extern "C" int MPI_Iallreduce(const void* mine, void* result, int count, MPI_Dat
 
 extern "C" int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
   int result = MPI_SUCCESS;
-  if (const auto at = find(*request); at == running.end()) {
+  if (*request == MPI_REQUEST_NULL) {
+    *done = 1;
+  } else if (const auto at = find(*request); at == running.end()) {
     result = PMPI_Test(request, done, status);
   } else if (*done = (*at)->advance(); *done) {
     running.erase(at);
