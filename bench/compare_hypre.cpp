@@ -11,6 +11,7 @@
 #include "nodewise/solve/matrix_operator.hpp"
 
 #include "measure.hpp"
+#include "name_and_value.hpp"
 #include "peer_hypre.hpp"
 #include "problem.hpp"
 #include "program.hpp"
@@ -66,10 +67,7 @@ amg::Options options_for(const std::string& smoother, const Arguments& arguments
   } else {
     throw Error(ErrorCode::invalid_argument, "smoother: l1 or symmetric, not '" + smoother + "'");
   }
-  for (const std::string& text : arguments.amg) {
-    const std::size_t equal = std::min(text.find('='), text.size() - 1);
-    set_option(options, amg::option_fields(), text.substr(0, equal), text.substr(equal + 1));
-  }
+  set_from_words(options, arguments.amg);
   return options;
 }
 

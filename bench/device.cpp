@@ -25,6 +25,7 @@
 #include "device_setup.hpp"
 #include "device_timing.hpp"
 #include "measure.hpp"
+#include "name_and_value.hpp"
 #include "problem.hpp"
 #include "program.hpp"
 
@@ -85,10 +86,7 @@ Spread print_solve(const std::string& name, const std::shared_ptr<const Matrix>&
                    const Arguments& arguments) {
   SolverOptions options;
   options.set("device", arguments.device);
-  for (const std::string& text : arguments.given) {
-    const std::size_t equal = std::min(text.find('='), text.size() - 1);
-    options.set(text.substr(0, equal), text.substr(equal + 1));
-  }
+  set_from_words(options, arguments.given);
   const Timer setup;
   Solver solver(A, options);
   const double setup_s = setup.seconds();

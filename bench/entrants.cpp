@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "name_and_value.hpp"
+
 namespace nodewise::bench {
 
 namespace {
@@ -11,10 +13,7 @@ using Texts = std::vector<std::string>;
 
 amg::Options options_of(const Texts& texts) {
   amg::Options options;
-  for (const std::string& text : texts) {
-    const std::size_t equal = text.find('=');
-    set_option(options, amg::option_fields(), text.substr(0, equal), text.substr(equal + 1));
-  }
+  set_from_words(options, texts);
   return options;
 }
 

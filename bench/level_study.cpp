@@ -34,6 +34,7 @@
 #include "nodewise/matrix/virtual_ranks.hpp"
 #include "nodewise/model/exchange_cost.hpp"
 
+#include "name_and_value.hpp"
 #include "problem.hpp"
 #include "program.hpp"
 
@@ -54,14 +55,6 @@ struct Arguments {
   std::vector<std::string> operations = {"product"};
   std::vector<std::string> options, problems, matrices;
 };
-
-std::pair<std::string, std::string> name_and_value(const std::string& word) {
-  const std::size_t at = word.find('=');
-  if (at == std::string::npos) {
-    throw Error(ErrorCode::invalid_argument, "'" + word + "' is not name=value");
-  }
-  return {word.substr(0, at), word.substr(at + 1)};
-}
 
 /// A node mapping by its name, or "split=256" with so many entries.
 comm::route::NodeMapping mapping_of(const std::string& word) {
@@ -224,10 +217,7 @@ void Study::look_at(const std::shared_ptr<const Matrix>& A) const {
     return look_at_level(level);
   }
   amg::Options options;
-  for (const std::string& word : arguments_.options) {
-    const auto [name, value] = name_and_value(word);
-    options.set(name, value);
-  }
+  bench::set_from_words(options, arguments_.options);
   amg::ProblemInfo<double> info;
   info.virtual_starts =
       comm::uniform_point_starts(A->rows().n_global(), topology_.n_ranks(), options.unknowns);
@@ -395,7 +385,7 @@ std::shared_ptr<const Matrix> make_problem(const std::shared_ptr<const mpi::Comm
   set_option(options, io::gallery_fields(), "problem", name);
   set_option(options, io::gallery_fields(), "n", n);
   while (std::getline(words, word, ':')) {
-    const auto [option, value] = name_and_value(word);
+    const auto [option, value] = bench::name_and_value(word);
     set_option(options, io::gallery_fields(), option, value);
   }
   return std::make_shared<const Matrix>(io::generate<double>(comm, options));

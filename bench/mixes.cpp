@@ -15,6 +15,7 @@
 #include "nodewise/comm/plan.hpp"
 
 #include "measure.hpp"
+#include "name_and_value.hpp"
 #include "problem.hpp"
 #include "program.hpp"
 
@@ -74,10 +75,7 @@ struct Entrant {
 void add_mix(const mpi::Comm& all, const Arguments& arguments, int threads,
              std::vector<Entrant>& entrants) {
   amg::Options options;
-  for (const std::string& word : arguments.options) {
-    const std::size_t at = word.find('=');
-    options.set(word.substr(0, at), at == std::string::npos ? "" : word.substr(at + 1));
-  }
+  set_from_words(options, arguments.options);
   const std::shared_ptr<const mpi::Comm> mix = make_mix(all, threads);
   std::unique_ptr<amg::Hierarchy<double>> hierarchy;
   if (mix) {

@@ -17,6 +17,7 @@
 #include "nodewise/comm/virtual_ranks.hpp"
 #include "nodewise/matrix/virtual_ranks.hpp"
 
+#include "name_and_value.hpp"
 #include "problem.hpp"
 #include "program.hpp"
 
@@ -108,11 +109,7 @@ void run(const Arguments& arguments) {
   const auto A =
       bench::make_matrix(mpi::Comm::create(MPI_COMM_SELF), bench::parse_problem(arguments.problem));
   amg::Options options;
-  for (const std::string& word : arguments.options) {
-    const std::size_t at = word.find('=');
-    if (at == std::string::npos) throw Error(ErrorCode::invalid_argument, word);
-    options.set(word.substr(0, at), word.substr(at + 1));
-  }
+  bench::set_from_words(options, arguments.options);
   amg::ProblemInfo<double> info;
   info.virtual_starts = comm::uniform_point_starts(A->rows().n_global(), n_ranks, options.unknowns);
   const amg::Hierarchy<double> hierarchy(A, options, info);  // every rank makes all of it

@@ -8,6 +8,7 @@
 #include "nodewise/amg/hierarchy.hpp"
 
 #include "measure.hpp"
+#include "name_and_value.hpp"
 #include "problem.hpp"
 #include "program.hpp"
 
@@ -86,12 +87,8 @@ void print(const std::vector<Entrant>& entrants) {
 
 amg::Options options_of(const Variant& variant, const Arguments& arguments) {
   amg::Options options;
-  const auto apply = [&](const std::string& text) {
-    const std::size_t equal = std::min(text.find('='), text.size() - 1);
-    set_option(options, amg::option_fields(), text.substr(0, equal), text.substr(equal + 1));
-  };
-  for (const std::string& text : variant.amg) apply(text);
-  for (const std::string& text : arguments.amg) apply(text);
+  set_from_words(options, variant.amg);
+  set_from_words(options, arguments.amg);
   return options;
 }
 

@@ -14,6 +14,7 @@
 
 #include "contest.hpp"
 #include "measure.hpp"
+#include "name_and_value.hpp"
 #include "program.hpp"
 
 namespace {
@@ -43,10 +44,7 @@ std::vector<NamedValue> join(std::vector<NamedValue> values, const std::vector<N
 /// Of words name=value.
 std::vector<NamedValue> parse_options(std::span<const std::string> words) {
   std::vector<NamedValue> values;
-  for (const std::string& text : words) {
-    const std::size_t equal = std::min(text.find('='), text.size() - 1);
-    values.emplace_back(text.substr(0, equal), text.substr(equal + 1));
-  }
+  for (const std::string& word : words) values.push_back(name_and_value(word));
   return values;
 }
 

@@ -197,7 +197,7 @@ void compare(const mpi::Comm& comm, const Sends& sends, const Arguments& argumen
   if (!comm.is_root()) return;
   std::ofstream file;
   if (!arguments.output.empty()) file.open(arguments.output, std::ios::app);
-  std::ostream& out = file.is_open() ? file : std::cout;
+  std::ostream& out = arguments.output.empty() ? std::cout : file;
   if (arguments.json) {
     print_json(out, sends.name, comm.topology(), entrants);
   } else {

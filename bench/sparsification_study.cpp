@@ -28,6 +28,7 @@
 #include "nodewise/solve/matrix_operator.hpp"
 #include "nodewise/solver/adaptive_solve.hpp"
 
+#include "name_and_value.hpp"
 #include "problem.hpp"
 #include "program.hpp"
 #include "virtual_cycle.hpp"
@@ -59,17 +60,6 @@ struct Arguments {
 
 // Choices.
 
-/// Sets options that are written name=value.
-void set_options(amg::Options& options, std::span<const std::string> words) {
-  for (const std::string& word : words) {
-    const std::size_t at = word.find('=');
-    if (at == std::string::npos) {
-      throw Error(ErrorCode::invalid_argument, "'" + word + "' is not name=value");
-    }
-    options.set(word.substr(0, at), word.substr(at + 1));
-  }
-}
-
 struct StudiedChoice {
   amg::Options options;
   int put_back = 0;
@@ -89,10 +79,10 @@ StudiedChoice parse_choice(const std::string& choice, const Arguments& arguments
       words.push_back(word);
     }
   }
-  set_options(studied.options, arguments.options);
+  bench::set_from_words(studied.options, arguments.options);
   studied.options.route = comm::Route(arguments.route);
   studied.options.set("sparsification", words.front());
-  set_options(studied.options, std::span(words).subspan(1));
+  bench::set_from_words(studied.options, std::span(words).subspan(1));
   return studied;
 }
 

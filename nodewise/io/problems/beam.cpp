@@ -71,11 +71,8 @@ Beam::Beam(GlobalIndex n) : n_(n) {
 int Beam::pulled_triangles(const Place& place, Traction traction) const {
   int triangles = 0;
   for (std::size_t corner = 0; corner < cube_corners; ++corner) {
-    Place bits{}, cube{};
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      bits[axis] = static_cast<GlobalIndex>(corner >> (2 - axis) & 1);
-      cube[axis] = place[axis] - bits[axis];
-    }
+    const Place bits = shifted({}, corner);
+    const Place cube = shifted(place, corner, -1);
     if (!has_cube(cube)) continue;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const bool is_end = axis == 0 && place[0] == 8 * n_;

@@ -39,6 +39,18 @@ using CubeStiffness = std::array<std::array<double, 3 * cube_corners>, 3 * cube_
 /// that sums of them are exact in any order.
 CubeStiffness cube_stiffness();
 
+/// A corner of cubes, along each axis.
+using CubePlace = std::array<GlobalIndex, 3>;
+
+/// Local. The place of corner `corner` of the cube that begins at `place`; with sign -1, where a
+/// cube begins whose corner that is.
+inline CubePlace shifted(CubePlace place, std::size_t corner, GlobalIndex sign = 1) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    place[axis] += sign * static_cast<GlobalIndex>(corner >> (2 - axis) & 1);
+  }
+  return place;
+}
+
 /// A beam of 8 n x n x n cubes, clamped at its first end. Its points are the corners of the cubes
 /// but for those clamped, numbered with the last axis running fastest; the first goes along it.
 ///
@@ -49,7 +61,7 @@ CubeStiffness cube_stiffness();
 /// integrals.
 class Beam {
  public:
-  using Place = std::array<GlobalIndex, 3>;
+  using Place = CubePlace;
 
   /// Throws index_overflow where the unknowns, three a point, do not fit in 64 bits.
   explicit Beam(GlobalIndex n);
@@ -87,12 +99,6 @@ template <class T>
 auto beam_rows(const Beam& beam) {
   return [beam, stiffness = cube_stiffness()](GlobalIndex i, auto&& emit) {
     const Beam::Place at = beam.place(i / 3);
-    const auto shifted = [](Beam::Place place, std::size_t corner, GlobalIndex sign) {
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        place[axis] += sign * static_cast<GlobalIndex>(corner >> (2 - axis) & 1);
-      }
-      return place;
-    };
     // Of the 3 x 3 x 3 places around, counted from 0.
     std::array<std::array<double, 3>, 27> sums{};
     for (std::size_t own = 0; own < cube_corners; ++own) {
@@ -100,7 +106,7 @@ auto beam_rows(const Beam& beam) {
       if (!beam.has_cube(cube)) continue;
       const auto& row = stiffness[3 * own + static_cast<std::size_t>(i % 3)];
       for (std::size_t other = 0; other < cube_corners; ++other) {
-        const Beam::Place around = shifted(shifted({1, 1, 1}, own, -1), other, 1);
+        const Beam::Place around = shifted(shifted({1, 1, 1}, own, -1), other);
         auto& sum = sums[static_cast<std::size_t>((around[0] * 3 + around[1]) * 3 + around[2])];
         for (std::size_t d = 0; d < 3; ++d) sum[d] += beam.material(cube) * row[3 * other + d];
       }

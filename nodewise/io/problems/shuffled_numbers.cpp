@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include <fmt/format.h>
+
 #include "nodewise/base/hash.hpp"
+#include "nodewise/io/problems/grid.hpp"
 
 namespace nodewise::io::problems {
 
@@ -30,6 +33,11 @@ std::uint64_t feistel(std::uint64_t x, int half_bits, std::uint64_t key, bool ba
 }
 
 }  // namespace
+
+void check_shuffled(int seed, int shuffled) {
+  if (seed < 0) refuse_problem(fmt::format("seed is {}, needs >= 0", seed));
+  if (shuffled < 1) refuse_problem(fmt::format("shuffled is {}, needs >= 1", shuffled));
+}
 
 GlobalIndex ShuffledNumbers::moved(GlobalIndex i, bool back) const {
   const GlobalIndex first = i / stretch_ * stretch_;

@@ -12,6 +12,9 @@ inline constexpr const char* shuffled_meaning =
     "Successive points of the mesh whose numbers are shuffled: few keep neighbours together, as "
     "mesh generators do, and as many as there are scatter them";
 
+/// Local. Throws invalid_argument for a seed or a stretch outside its range.
+void check_shuffled(int seed, int shuffled);
+
 /// A permutation of 0, 1, ..., n - 1 that moves numbers within successive stretches of `stretch`
 /// each, of which the last may be shorter. By Feistel networks of hashes on the next power of four,
 /// walked along until they lead back into the stretch (Black, Rogaway 2002). O(1) time and memory.

@@ -132,8 +132,7 @@ class Mesh {
 
 void check_unstructured(const GalleryOptions& options) {
   const UnstructuredOptions& own = options.problem.options<UnstructuredOptions>();
-  if (own.seed < 0) refuse_problem(fmt::format("seed is {}, needs >= 0", own.seed));
-  if (own.shuffled < 1) refuse_problem(fmt::format("shuffled is {}, needs >= 1", own.shuffled));
+  check_shuffled(own.seed, own.shuffled);
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -67,8 +68,7 @@ BeamMesh::BeamMesh(GlobalIndex n, const UnstructuredBeamOptions& options)
 /// at the far side.
 GlobalIndex BeamMesh::number(const Place& cube, std::size_t vertex) const {
   if (vertex == centre) return numbers_.shuffled(cube[0] * of_layer() + cube[1] * n_ + cube[2]);
-  Place at = cube;
-  for (std::size_t a = 0; a < 3; ++a) at[a] += static_cast<GlobalIndex>(vertex >> (2 - a) & 1);
+  const Place at = shifted(cube, vertex);
   if (at[0] == 0) return -1;
   return numbers_.shuffled((at[0] - 1) * of_layer() + n_ * n_ + at[1] * (n_ + 1) + at[2]);
 }
@@ -108,9 +108,7 @@ bool BeamMesh::is_cut_from_corner(const Place& face, std::size_t axis) const {
 BeamMesh::Cube BeamMesh::cube(const Place& place) const {
   Cube cube = {place, {}, {}};
   for (std::size_t c = 0; c < cube_corners; ++c) {
-    Place at = place;
-    for (std::size_t a = 0; a < 3; ++a) at[a] += static_cast<GlobalIndex>(c >> (2 - a) & 1);
-    cube.vertices[c] = corner(at);
+    cube.vertices[c] = corner(shifted(place, c));
     for (std::size_t a = 0; a < 3; ++a) cube.vertices[centre][a] += cube.vertices[c][a] / 8;
   }
   for (std::size_t face = 0; face < 6; ++face) {
@@ -138,11 +136,10 @@ Coordinates BeamMesh::coordinates(GlobalIndex point) const {
 
 namespace {
 
-/// The couplings of one displacement of a point, with the three of each point around.
-class PointRow {
+/// The couplings of a point's three displacements with those of each point around.
+class PointRows {
  public:
-  PointRow(const BeamMesh& mesh, GlobalIndex point, std::size_t direction)
-      : mesh_(mesh), direction_(direction) {
+  PointRows(const BeamMesh& mesh, GlobalIndex point) : mesh_(mesh), point_(point) {
     mesh.visit_cubes(point, [&](const Beam::Place& place, std::size_t vertex) {
       const BeamMesh::Cube cube = mesh.cube(place);
       for (const BeamMesh::Triangle& t : cube.triangles) {
@@ -151,16 +148,20 @@ class PointRow {
     });
   }
 
+  GlobalIndex point() const { return point_; }
+
   template <class Emit>
-  void emit(const Emit& emit) const {
-    for (const auto& [point, values] : sums_) {
+  void emit(std::size_t direction, const Emit& emit) const {
+    for (const auto& [point, rows] : sums_) {
       for (std::size_t d = 0; d < 3; ++d) {
-        emit(beam_unknowns * point + static_cast<GlobalIndex>(d), values[d]);
+        emit(beam_unknowns * point + static_cast<GlobalIndex>(d), rows[direction][d]);
       }
     }
   }
 
  private:
+  using Rows = std::array<Coordinates, 3>;
+
   /// lambda div u div v + 2 mu e(u) : e(v), times 6 n: as those of the regular beam. An entry and
   /// its mirror image are the same sums of the same products, so that they are equal.
   void add_tetrahedron(const BeamMesh::Cube& cube, const std::array<std::size_t, 4>& corners,
@@ -181,24 +182,26 @@ class PointRow {
     for (std::size_t other = 0; other < 4; ++other) {
       const GlobalIndex point = mesh_.number(cube.place, corners[other]);
       if (point < 0) continue;
-      auto& sum = values_of(point);
-      for (std::size_t d = 0; d < 3; ++d) {
-        const double twice = g[own][direction_] * g[other][d] + g[own][d] * g[other][direction_];
-        sum[d] += scale * (twice + (d == direction_ ? dot(g[own], g[other]) : 0));
+      Rows& sums = rows_with(point);
+      for (std::size_t c = 0; c < 3; ++c) {
+        for (std::size_t d = 0; d < 3; ++d) {
+          const double twice = g[own][c] * g[other][d] + g[own][d] * g[other][c];
+          sums[c][d] += scale * (twice + (d == c ? dot(g[own], g[other]) : 0));
+        }
       }
     }
   }
 
-  Coordinates& values_of(GlobalIndex point) {
-    for (auto& [known, values] : sums_) {
-      if (known == point) return values;
+  Rows& rows_with(GlobalIndex point) {
+    for (auto& [known, rows] : sums_) {
+      if (known == point) return rows;
     }
-    return sums_.emplace_back(point, Coordinates{}).second;
+    return sums_.emplace_back(point, Rows{}).second;
   }
 
   const BeamMesh& mesh_;
-  std::size_t direction_;
-  std::vector<std::pair<GlobalIndex, Coordinates>> sums_;
+  GlobalIndex point_;
+  std::vector<std::pair<GlobalIndex, Rows>> sums_;
 };
 
 /// Of a cube's pulled triangles at a vertex: twice their areas, in squares of an edge.
@@ -258,19 +261,19 @@ MatrixSize mesh_size(const GalleryOptions& options) {
 
 void check_mesh(const GalleryOptions& options) {
   const auto& own = options.problem.options<UnstructuredBeamOptions>();
-  if (own.seed < 0) refuse_problem(fmt::format("seed is {}, needs >= 0", own.seed));
-  if (own.shuffled < 1) refuse_problem(fmt::format("shuffled is {}, needs >= 1", own.shuffled));
+  check_shuffled(own.seed, own.shuffled);
 }
 
 template <class T>
 matrix::DistMatrix<T> make_mesh_beam(const std::shared_ptr<const mpi::Comm>& comm,
                                      const GalleryOptions& options) {
   const BeamMesh mesh(options.n, options.problem.options<UnstructuredBeamOptions>());
-  const auto rows = [&mesh](GlobalIndex i, auto&& emit) {
-    const auto direction = static_cast<std::size_t>(i % beam_unknowns);
-    PointRow(mesh, i / beam_unknowns, direction).emit([&](GlobalIndex column, double value) {
-      emit(column, static_cast<T>(value));
-    });
+  std::optional<PointRows> latest;  // successive rows are of one point
+  const auto rows = [&](GlobalIndex i, auto&& emit) {
+    const GlobalIndex point = i / beam_unknowns;
+    if (!latest || latest->point() != point) latest.emplace(mesh, point);
+    latest->emit(static_cast<std::size_t>(i % beam_unknowns),
+                 [&](GlobalIndex column, double value) { emit(column, static_cast<T>(value)); });
   };
   return make_problem<T>(comm, beam_unknowns * mesh.n_points(), rows, beam_unknowns);
 }

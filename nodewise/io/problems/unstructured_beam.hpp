@@ -59,10 +59,7 @@ class BeamMesh {
     const auto [place, is_centre] = place_of(point);
     if (is_centre) return f(place, centre);
     for (std::size_t corner = cube_corners; corner-- > 0;) {
-      Place cube = place;
-      for (std::size_t a = 0; a < 3; ++a) {
-        cube[a] -= static_cast<GlobalIndex>(corner >> (2 - a) & 1);
-      }
+      const Place cube = shifted(place, corner, -1);
       if (beam_.has_cube(cube)) f(cube, corner);
     }
   }
